@@ -1,0 +1,222 @@
+// What is asked of a lease store and what it answers: the service's words, not the backend's.
+// Each command is one atomic operation at one linearization point. Contract "operations".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lib/core/idempotency.hpp"
+#include "lib/core/record.hpp"
+
+namespace starlease::store {
+
+using core::BackendTime;
+using core::BootTime;
+using core::Milliseconds;
+
+/// What a store operation came to. Everything from `unavailable` down proves nothing was done,
+/// except `unknown`.
+enum class Status : std::uint8_t {
+  ok,                    ///< done now, or before under the same request (see `replayed`)
+  conflict,              ///< another unexpired lease owns the identity
+  lost,                  ///< the caller is not the active holder
+  idempotency_conflict,  ///< the request id was used with other inputs
+  not_found,             ///< nothing there (inspect, resolve)
+  deadline_exceeded,     ///< the deadline passed before the atomic section
+  grace,                 ///< recovered; nothing is granted yet
+  recovering,            ///< the gate does not fit the server; recovery is needed
+  quarantined,           ///< a record is corrupt; closed until an administrator clears it
+  exhausted,             ///< fencing tokens would pass 2^53-1
+  unavailable,           ///< not submitted, or refused without effect
+  unknown,               ///< submitted, no answer: it may have been done
+};
+
+/// Common head of every answer.
+struct Head {
+  Status status = Status::unavailable;
+  /// Backend time of the linearization point; meaningless for unavailable and unknown.
+  BackendTime now;
+  /// Boot time just before the command was written; the base of local validity.
+  BootTime sent_at;
+  /// True if the answer is the stored one of an earlier identical request.
+  bool replayed = false;
+  /// For conflict, grace, recovering, unavailable: when trying again makes sense, if known.
+  std::optional<Milliseconds> retry_after;
+  /// The partition's epoch and gate sequence; zero where the store did not answer or cannot tell.
+  core::Epoch epoch;
+  std::int64_t sequence = 0;
+};
+
+/// Who asks, for the audit entry that the operation itself writes.
+struct Audit {
+  core::RequestId request_id;
+  core::CorrelationId correlation_id;
+  core::DecisionId decision_id;
+  std::string principal_class;
+};
+
+struct Idempotency {
+  core::IdempotencyScope scope;
+  core::RequestDigest digest{};
+  Milliseconds retention{};
+  /// How long a refusal is kept; zero for the intermediate attempts of a bounded wait.
+  Milliseconds refusal_retention{};
+};
+
+struct AcquireCommand {
+  core::LockDigest digest;
+  core::LockIdentity identity;
+  core::Owner owner;
+  /// Used if the lease is granted; never used before.
+  core::LeaseId candidate;
+  Milliseconds ttl{};
+  Milliseconds maximum_lifetime{};
+  core::WorkIds work;
+  std::string metadata;
+  Idempotency idempotency;
+  Audit audit;
+};
+struct AcquireResult {
+  Head head;
+  /// The grant, original where replayed. REQUIRES: status ok.
+  core::Grant grant;
+  /// Where replayed: what the lease is now, and when it ends if it is still active.
+  core::LeaseState current_state = core::LeaseState::active;
+  BackendTime current_expires_at;
+  /// For conflict: the holder is the asking instance, under this id.
+  std::optional<core::LeaseId> own_lease_id;
+};
+
+/// The exact tuple that renewal and release compare. Contract "renew-if-owner".
+struct Holder {
+  core::LockDigest digest;
+  core::LeaseId lease_id;
+  core::FencingToken token;
+  core::Owner owner;
+};
+
+/// One of the daemon's own timed renewals; `sequence` grows with each attempt for the lease.
+struct TimedRenewal {
+  Holder holder;
+  Milliseconds ttl{};
+  std::int64_t sequence = 0;
+};
+struct TimedRenewalResult {
+  /// ok, lost, or quarantined.
+  Status status = Status::lost;
+  BackendTime expires_at;
+  /// The terminal state, where status is lost and the store can tell.
+  std::optional<core::LeaseState> state;
+};
+/// One answer per renewal in the order asked. REQUIRES: results filled only where head.status is ok.
+struct TimedRenewalsResult {
+  Head head;
+  std::vector<TimedRenewalResult> results;
+};
+
+/// A worker's own renewal; idempotent by request id, so it needs no sequence.
+struct RenewCommand {
+  Holder holder;
+  Milliseconds ttl{};
+  Idempotency idempotency;
+  Audit audit;
+};
+struct RenewResult {
+  Head head;
+  core::Grant grant;
+  /// The whole record as renewed (identity, work ids); filled where status is ok and not replayed.
+  std::optional<core::LeaseRecord> record;
+  /// The highest sequence of a timed renewal that the record has seen.
+  std::int64_t sequence = 0;
+  core::LeaseState current_state = core::LeaseState::active;
+  BackendTime current_expires_at;
+};
+
+struct ReleaseCommand {
+  Holder holder;
+  Idempotency idempotency;
+  Milliseconds terminal_retention{};
+  Audit audit;
+};
+struct ReleaseResult {
+  Head head;
+  BackendTime released_at;
+  /// Where lost: the terminal state, if the store can tell.
+  std::optional<core::LeaseState> state;
+};
+
+struct InspectCommand {
+  core::LockDigest digest;
+  /// Set: only this lease is meant, not a predecessor or successor.
+  std::optional<core::LeaseId> lease_id;
+};
+struct InspectResult {
+  Head head;
+  /// Its `state` is the effective one: an overdue active record is expired.
+  std::optional<core::LeaseRecord> record;
+};
+
+struct ResolveCommand {
+  core::LockDigest digest;  ///< names the partition
+  core::Operation operation{};
+  core::IdempotencyScope scope;
+};
+/// status ok: committed; `outcome` is the stored one. not_found: no attempt has committed.
+struct ResolveResult {
+  Head head;
+  std::variant<AcquireResult, RenewResult, ReleaseResult> outcome;
+  core::LeaseState current_state = core::LeaseState::active;
+};
+
+enum class GateState : std::uint8_t { serving, closed, absent, corrupt };
+
+/// A partition's gate as observed. design.md 3.
+struct Gate {
+  std::uint32_t partition = 0;
+  GateState state = GateState::absent;
+  /// True if the gate was attested on the server that answered.
+  bool on_this_server = false;
+  core::Epoch epoch;
+  core::FencingToken token_floor;
+  std::int64_t sequence = 0;
+  BackendTime highest;
+  BackendTime grace_until;
+  /// Opaque: what recover() compares, so that two daemons recover once.
+  std::string observed;
+};
+struct GateResult {
+  Head head;
+  Gate gate;
+};
+
+enum class RecoveryGrace : std::uint8_t { ttl, none };
+
+struct RecoverCommand {
+  std::uint32_t partition = 0;
+  std::string observed;
+  Milliseconds clock_tolerance{};
+  /// The highest token that this daemon has seen in the partition; 0 for none.
+  core::FencingToken seen_token;
+  RecoveryGrace grace = RecoveryGrace::ttl;
+  Milliseconds maximum_ttl{};
+  /// trust-durable: keep the epoch if the gate's sequence is at least `seen_sequence`.
+  bool keep_leases = false;
+  std::int64_t seen_sequence = 0;
+  Audit audit;
+};
+/// ok: recovered by this call, `gate` is the new one. conflict: somebody else changed the gate first.
+/// unavailable with retry_after: the clocks differ too much.
+struct RecoverResult {
+  Head head;
+  Gate gate;
+};
+
+struct InitGateCommand {
+  std::uint32_t partition = 0;
+  Audit audit;
+};
+
+}  // namespace starlease::store
