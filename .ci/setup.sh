@@ -1,6 +1,7 @@
-# Sourced by ./dev: installs the distribution packages that starlease is built and tested with, and fetches hiredis
-# where the distribution's own is too old. Never starts a service, never removes or upgrades what is there.
-# shellcheck shell=bash
+# Sourced by ./dev: installs the distribution packages that starlease is built and tested with, and
+# fetches hiredis where the distribution's own is too old. Never starts a service, never removes or
+# upgrades what is there.
+# shellcheck shell=bash disable=SC1091,SC2016,SC2154
 
 build_packages=(
   g++ pkg-config ninja-build meson git ca-certificates python3
@@ -21,13 +22,13 @@ is_debian_12() {
   [ "$id$version" = debian12 ]
 }
 
-is_installed() { [ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null)" = 'ii ' ]; }
-
+# The packages among the arguments that are not installed, one a line.
 missing_packages() {
-  local package
+  local package installed
+  installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^ii  //p' || true)
   for package in "$@"; do
     if [ "$package" = libhiredis-dev ] && is_debian_12; then continue; fi
-    is_installed "$package" || echo "$package"
+    grep -qxF "$package" <<<"$installed" || echo "$package"
   done
 }
 
@@ -56,8 +57,9 @@ add_backports() {
   apt_get update >/dev/null
 }
 
-# Packages of servers start their service when they are installed. Ours run as children of the tests and of
-# `starleased --dev` only, so the start is forbidden for the time of the installation. A policy that is there already stays.
+# Packages of servers start their service when they are installed. Ours run as children of the tests
+# and of `starleased --dev` only, so the start is forbidden for the time of the installation. A
+# policy that is there already stays.
 forbid_service_starts() {
   policy=/usr/sbin/policy-rc.d
   [ ! -e "$policy" ] || { policy=; return 0; }
@@ -80,7 +82,7 @@ keep_disabled() {
 install_packages() {
   local todo i
   mapfile -t todo < <(missing_packages "$@")
-  if [ ${#todo[@]} = 0 ]; then say "packages: all ${#} are there"; return; fi
+  if [ ${#todo[@]} = 0 ]; then [ "$quiet" ] || say "packages: all $# are there"; return 0; fi
   say "packages to install: ${todo[*]}"
   stage "apt-get update" apt_get update
   if is_debian_12; then
@@ -96,8 +98,9 @@ install_packages() {
   keep_disabled "${todo[@]}"
 }
 
-# Debian 12 only. Debian 13's archive serves the upstream tarball unchanged (the wrap checks its SHA-256), signed by a key
-# that Debian 12 has. apt gets a private state, so nothing of the machine's own lists or sources changes. Needs no root.
+# Debian 12 only. Debian 13's archive serves the upstream tarball unchanged (the wrap checks its
+# SHA-256), signed by a key that Debian 12 has. apt gets a private state, so nothing of the
+# machine's own lists or sources changes. Needs no root.
 fetch_hiredis() {
   local cache=$root/lib/third_party/packagecache file=hiredis_1.2.0.orig.tar.gz
   if ! is_debian_12 || [ -s "$cache/$file" ]; then return 0; fi
@@ -125,8 +128,9 @@ fetch_hiredis_source() {
   return $status
 }
 
-# setup build | test
+# setup build|test [quiet]
 setup() {
+  quiet=${2:-}
   command -v apt-get >/dev/null || die "setup knows Debian and Ubuntu only; see README.md for the libraries to install"
   case ${1:-test} in
     build) install_packages "${build_packages[@]}" ;;
