@@ -3,15 +3,17 @@
 # upgrades what is there.
 # shellcheck shell=bash disable=SC1091,SC2016,SC2154
 
+debian_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 build_packages=(
   g++ pkg-config ninja-build meson git ca-certificates python3
-  libuv1-dev libssl-dev libhiredis-dev libsimdjson-dev libsodium-dev libutf8proc-dev libspdlog-dev libfmt-dev
-  libtomlplusplus-dev libcli11-dev libsystemd-dev rapidjson-dev doctest-dev
+  libuv1-dev libssl-dev libhiredis-dev libsimdjson-dev libsodium-dev libutf8proc-dev
+  libspdlog-dev libfmt-dev libtomlplusplus-dev libcli11-dev libsystemd-dev rapidjson-dev doctest-dev
   valkey-server valkey-tools
 )
 test_packages=(
-  ccache clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev lua-check shellcheck libbenchmark-dev
-  python3-pytest python3-jsonschema openssl socat procps e2fsprogs iproute2 systemd systemd-container dbus
+  ccache clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev lua-check shellcheck
+  libbenchmark-dev python3-pytest python3-jsonschema
+  binutils openssl socat procps e2fsprogs iproute2 systemd systemd-container dbus
 )
 
 # Debian 12: hiredis 0.14 has no RESP3, Meson 1.0 no C++23, and Valkey is in the backports only.
@@ -25,7 +27,8 @@ is_debian_12() {
 # The packages among the arguments that are not installed, one a line.
 missing_packages() {
   local package installed
-  installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^ii  //p' || true)
+  installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null |
+    sed -n 's/^ii  //p' || true)
   for package in "$@"; do
     if [ "$package" = libhiredis-dev ] && is_debian_12; then continue; fi
     grep -qxF "$package" <<<"$installed" || echo "$package"
@@ -39,20 +42,23 @@ as_root() {
 }
 
 apt_get() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@"
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@"
 }
 
 debian_mirror() {
-  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p
+  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' |
+    sed -n 1p
 }
 
 add_backports() {
-  ! apt-get indextargets --format '$(RELEASE)' 'Created-By: Packages' | grep -qx bookworm-backports || return 0
   local mirror
+  if apt-get indextargets --format '$(RELEASE)' 'Created-By: Packages' |
+    grep -qx bookworm-backports; then return 0; fi
   mirror=$(debian_mirror)
   [ -n "$mirror" ] || die "apt knows no Debian archive: check /etc/apt/sources.list*"
   say "adding bookworm-backports to apt's sources (meson, valkey)"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bookworm-backports main" |
+  echo "deb [signed-by=$debian_keyring] $mirror bookworm-backports main" |
     as_root tee /etc/apt/sources.list.d/starlease-backports.list >/dev/null
   apt_get update >/dev/null
 }
@@ -76,7 +82,9 @@ allow_service_starts() {
 # What the package enabled for the next boot is disabled again, if it was we who installed it.
 keep_disabled() {
   command -v systemctl >/dev/null || return 0
-  case " $* " in *' valkey-server'*) as_root systemctl --quiet disable valkey-server.service 2>/dev/null || true ;; esac
+  case " $* " in *' valkey-server'*)
+    as_root systemctl --quiet disable valkey-server.service 2>/dev/null || true ;;
+  esac
 }
 
 install_packages() {
@@ -93,7 +101,8 @@ install_packages() {
     done
   fi
   forbid_service_starts
-  stage "apt-get install (${#todo[@]} packages)" apt_get install --no-install-recommends "${todo[@]}"
+  stage "apt-get install (${#todo[@]} packages)" \
+    apt_get install --no-install-recommends "${todo[@]}"
   allow_service_starts
   keep_disabled "${todo[@]}"
 }
@@ -117,9 +126,10 @@ fetch_hiredis_source() {
   [ -n "$mirror" ] || die "apt knows no Debian archive: check /etc/apt/sources.list*"
   scratch=$(mktemp -d)
   mkdir -p "$cache" "$scratch/lists/partial" "$scratch/cache/archives/partial"
-  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$scratch/sources.list"
+  echo "deb-src [signed-by=$debian_keyring] $mirror trixie main" >"$scratch/sources.list"
   private=(-o "Dir::Etc::SourceList=$scratch/sources.list" -o Dir::Etc::SourceParts=-
-           -o "Dir::State::Lists=$scratch/lists" -o "Dir::Cache=$scratch/cache" -o APT::Sandbox::User=root)
+           -o "Dir::State::Lists=$scratch/lists" -o "Dir::Cache=$scratch/cache"
+           -o APT::Sandbox::User=root)
   apt-get -q "${private[@]}" update &&
     (cd "$scratch" && apt-get -q "${private[@]}" source --download-only hiredis) &&
     mv "$scratch/$file" "$cache/"
@@ -131,7 +141,8 @@ fetch_hiredis_source() {
 # setup build|test [quiet]
 setup() {
   quiet=${2:-}
-  command -v apt-get >/dev/null || die "setup knows Debian and Ubuntu only; see README.md for the libraries to install"
+  command -v apt-get >/dev/null ||
+    die "setup knows Debian and Ubuntu only; elsewhere install what meson.build names"
   case ${1:-test} in
     build) install_packages "${build_packages[@]}" ;;
     test) install_packages "${build_packages[@]}" "${test_packages[@]}" ;;

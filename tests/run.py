@@ -3,11 +3,11 @@
 
     tests/run.py [--suite NAME]... [-k WORD] [--list]
 
-Suites, in order: tidy, unit, fuzz (sanitized build), lua, integration (release build),
-integration-asan (the tests marked `asan`, sanitized build). The builds must be there: `./dev test`
-sees to that. Counts come from the runners' own results (doctest's summary, pytest's JUnit file),
-never from exit codes alone; a suite that ran nothing has failed. The last line is
-`N passed, N failed, N skipped`. Standard library only.
+Suites, in order: tidy, unit and fuzz (sanitized build), lua and integration (release build),
+integration-asan (the tests marked `asan`, sanitized build), packaging (release build). The builds
+must be there: `./dev test` sees to that. Counts come from the runners' own results (doctest's
+summary, pytest's JUnit file), never from exit codes alone; a suite that ran nothing has failed.
+The last line is `N passed, N failed, N skipped`. Standard library only.
 """
 
 import argparse
@@ -168,6 +168,10 @@ def run_integration(word):
     return run_pytest(ROOT / "tests/integration", RELEASE, word, "not long")
 
 
+def run_packaging(word):
+    return run_pytest(ROOT / "tests/packaging", RELEASE, word, "")
+
+
 def run_integration_asan(word):
     return run_pytest(ROOT / "tests/integration", ASAN, word, "asan and not long")
 
@@ -195,6 +199,7 @@ SUITES = {
     "lua": run_lua,
     "integration": run_integration,
     "integration-asan": run_integration_asan,
+    "packaging": run_packaging,
 }
 
 

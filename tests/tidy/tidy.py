@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-FOLDERS = ("lib", "proto-ipc", "daemon", "lua", "systemd", "tests")
+FOLDERS = (".ci", "lib", "proto-ipc", "daemon", "lua", "systemd", "tests")
 SKIPPED = {"third_party", "__pycache__", "vectors", "corpus", "node_modules"}
 CPP = {".cpp", ".hpp", ".h", ".c"}
 SOURCES = CPP | {".lua", ".py", ".sh", ".build"}
