@@ -58,6 +58,9 @@ struct LeaseRenewedNotice {
   FencingToken token;
   BackendTime expires_at;
   Milliseconds valid_for{};
+  /// The same instant on CLOCK_BOOTTIME: a worker that reads the notice late must not trust
+  /// valid_for. On the wire: valid_until_boottime_ns.
+  BootTime valid_until{};
 };
 
 enum class BackendState : std::uint8_t { ready, recovering, unavailable };
