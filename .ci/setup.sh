@@ -47,8 +47,8 @@ apt_get() {
 }
 
 debian_mirror() {
-  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' |
-    sed -n 1p
+  apt-get indextargets --format '$(REPO_URI)' \
+    'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p
 }
 
 add_backports() {
@@ -79,12 +79,11 @@ allow_service_starts() {
   policy=
 }
 
-# What the package enabled for the next boot is disabled again, if it was we who installed it.
+# What the package enabled for the next boot is disabled again, if it was we who installed it. By
+# its link, since systemctl need not be there.
 keep_disabled() {
-  command -v systemctl >/dev/null || return 0
-  case " $* " in *' valkey-server'*)
-    as_root systemctl --quiet disable valkey-server.service 2>/dev/null || true ;;
-  esac
+  case " $* " in *' valkey-server'*) ;; *) return 0 ;; esac
+  as_root rm -f /etc/systemd/system/multi-user.target.wants/valkey-server.service
 }
 
 install_packages() {
