@@ -129,8 +129,6 @@ struct RenewResult {
   core::Grant grant;
   /// The whole record as renewed (identity, work ids); filled where status is ok and not replayed.
   std::optional<core::LeaseRecord> record;
-  /// The highest sequence of a timed renewal that the record has seen.
-  std::int64_t sequence = 0;
   core::LeaseState current_state = core::LeaseState::active;
   BackendTime current_expires_at;
 };
@@ -144,6 +142,9 @@ struct ReleaseCommand {
 struct ReleaseResult {
   Head head;
   BackendTime released_at;
+  /// What was released; filled where status is ok.
+  core::LeaseId lease_id;
+  core::FencingToken token;
   /// Where lost: the terminal state, if the store can tell.
   std::optional<core::LeaseState> state;
 };

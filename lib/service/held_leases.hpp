@@ -1,0 +1,155 @@
+// The leases that this daemon holds for its sessions, and the heap of what has to be done for them
+// when. Plain values: the loss, renewal and operation objects decide, this only keeps and orders.
+//
+// Memory matters here (100,000 leases in one daemon): the texts of a lease share one allocation.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "lib/core/calls.hpp"
+#include "lib/service/session.hpp"
+
+namespace starlease::service {
+
+/// Several short strings in one allocation.
+class PackedTexts {
+ public:
+  static constexpr std::size_t count = core::component_count + 3;
+  static constexpr std::size_t lease_id = core::component_count;
+  static constexpr std::size_t execution_id = lease_id + 1;
+  static constexpr std::size_t trace_id = lease_id + 2;
+
+  PackedTexts(const core::LockIdentity& identity, const core::LeaseId& id,
+              const core::ExecutionId& execution, const core::TraceId& trace);
+  [[nodiscard]] std::string_view at(std::size_t index) const;
+  [[nodiscard]] core::LockIdentity identity() const;
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  std::array<std::uint16_t, count> ends_{};
+};
+
+/// Why the last renewal attempt did not succeed; decides the reason that a loss is told with.
+enum class RenewalTrouble : std::uint8_t { none, unavailable };
+
+struct HeldLease {
+  HeldLease(const core::LockDigest& lock, PackedTexts packed) : digest(lock), texts(std::move(packed)) {}
+
+  core::LockDigest digest;
+  PackedTexts texts;
+  Session* session = nullptr;
+  HeldLease* next = nullptr;  // in its session's list
+  HeldLease* previous = nullptr;
+
+  core::FencingToken token;
+  core::Epoch epoch;
+  std::int64_t acquired_at_ms = 0;  // backend time
+  std::int64_t expires_at_ms = 0;
+  std::int64_t renewed_at_ms = 0;
+  /// Up to here the holder may rely on it.
+  BootTime valid_until;
+  /// When the maximum lifetime ends, by local reckoning.
+  BootTime lifetime_end;
+  BootTime renew_due = BootTime::max();
+  BootTime action_due;       // key in the heap
+  std::uint64_t serial = 0;  // tells a successor on the same lock from this one
+  std::int64_t sequence = 0;  // of timed renewals
+  std::uint32_t ttl_ms = 0;
+  std::uint32_t lifetime_ms = 0;
+  std::uint32_t heartbeat_ms = 0;
+  std::uint32_t heap_index = 0;
+  std::uint8_t failures = 0;
+  RenewalTrouble trouble = RenewalTrouble::none;
+  bool automatic : 1 = true;
+  bool keep_on_disconnect : 1 = false;
+  bool renewing : 1 = false;         // a timed renewal is under way
+  bool releasing : 1 = false;        // a release is under way
+  bool expiring_told : 1 = false;
+  bool heartbeat_missed : 1 = false;
+  bool check_again : 1 = false;      // a notice came while a renewal was under way
+
+  [[nodiscard]] core::LeaseId lease_id() const {
+    return core::LeaseId(texts.at(PackedTexts::lease_id));
+  }
+  [[nodiscard]] Milliseconds ttl() const { return Milliseconds(ttl_ms); }
+};
+
+/// What a new entry is made of.
+struct HoldRequest {
+  core::LockDigest digest;
+  core::LockIdentity identity;
+  core::Grant grant;
+  core::WorkIds work;
+  core::Epoch epoch;
+  Milliseconds maximum_lifetime{};
+  Milliseconds heartbeat{};
+  bool automatic = true;
+  bool keep_on_disconnect = false;
+  std::int64_t sequence = 0;
+};
+
+class HeldLeases {
+ public:
+  ~HeldLeases();
+  /// Adds a lease to a session. REQUIRES: nothing is held on that lock.
+  HeldLease& add(const HoldRequest& request, Session& session);
+  [[nodiscard]] HeldLease* find(const core::LockDigest& digest);
+  /// Takes it out of the heap and its session's list, and frees it.
+  void remove(HeldLease& lease);
+
+  /// Puts `lease` where `due` belongs in the heap.
+  void schedule(HeldLease& lease, BootTime due);
+  /// The one to act on first, or null.
+  [[nodiscard]] HeldLease* earliest() const { return heap_.empty() ? nullptr : heap_.front(); }
+  [[nodiscard]] std::size_t size() const { return leases_.size(); }
+
+  /// Collects first, so that `visit` may remove leases.
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    std::vector<core::LockDigest> digests;
+    digests.reserve(leases_.size());
+    for (const auto& lease : leases_) digests.push_back(lease->digest);
+    for (const auto& digest : digests) {
+      if (HeldLease* lease = find(digest)) visit(*lease);
+    }
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const core::LockDigest& digest) const {
+      return std::hash<core::LockDigest>{}(digest);
+    }
+    std::size_t operator()(const std::unique_ptr<HeldLease>& lease) const {
+      return (*this)(lease->digest);
+    }
+  };
+  struct Equal {
+    using is_transparent = void;
+    static const core::LockDigest& key(const core::LockDigest& digest) { return digest; }
+    static const core::LockDigest& key(const std::unique_ptr<HeldLease>& lease) {
+      return lease->digest;
+    }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return key(a) == key(b);
+    }
+  };
+
+  void place(std::size_t index, HeldLease& lease);
+  void sift_up(std::size_t index);
+  void sift_down(std::size_t index);
+
+  std::unordered_set<std::unique_ptr<HeldLease>, Hash, Equal> leases_;
+  std::vector<HeldLease*> heap_;
+  std::uint64_t last_serial_ = 0;
+};
+
+}  // namespace starlease::service

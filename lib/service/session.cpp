@@ -1,0 +1,22 @@
+// A worker's session; see the header.
+#include "lib/service/session.hpp"
+
+namespace starlease::service {
+
+void Session::tell(const core::Event& event) {
+  if (sink != nullptr) {
+    sink->deliver(event);
+  } else if (std::holds_alternative<core::LeaseLost>(event)) {
+    missed.push_back(event);
+  }
+}
+
+void Session::remember_lost(const core::LeaseId& lease_id, BootTime until, BootTime now) {
+  // Clean up only when the table has doubled since nothing was in it, so that this stays cheap.
+  if (lost.size() >= 64 && (lost.size() & (lost.size() - 1)) == 0) {
+    std::erase_if(lost, [now](const auto& entry) { return entry.second <= now; });
+  }
+  lost.insert_or_assign(lease_id, until);
+}
+
+}  // namespace starlease::service

@@ -1,0 +1,62 @@
+// One worker's session: who it is, where its events go, what it holds. It survives a reconnect with
+// `resume`; while no connection is attached it is offline and only keeps what was told to be kept.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lib/core/calls.hpp"
+#include "lib/core/principal.hpp"
+#include "lib/service/settings.hpp"
+
+namespace starlease::service {
+
+struct HeldLease;
+
+/// Where a session's events go: its connection. Delivering never fails; a connection that cannot
+/// take an event closes itself.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void deliver(const core::Event& event) = 0;
+  /// The session was taken over by another connection; this one must close.
+  virtual void superseded() = 0;
+  /// The session holds (or no longer holds) something, so the peer's process is worth watching.
+  virtual void watch_peer() = 0;
+};
+
+/// Names a session within this daemon; never reused.
+enum class SessionId : std::uint64_t { none = 0 };
+
+struct Session {
+  SessionId id{};
+  core::Owner owner;
+  const core::Principal* principal = nullptr;
+  EventSink* sink = nullptr;
+  bool admin = false;
+  bool notify_renewed = false;
+  bool notify_backend = false;
+  BootTime last_frame;
+  /// Intrusive list of what it holds.
+  HeldLease* leases = nullptr;
+  std::size_t lease_count = 0;
+  /// Leases told lost, until the store itself would answer so (bounded by what it held).
+  std::unordered_map<core::LeaseId, BootTime> lost;
+  /// Losses that happened while offline; told right after the resuming hello.
+  std::vector<core::Event> missed;
+  BootTime offline_since;
+  /// Numbers of its requests that wait for the store.
+  std::unordered_set<std::uint64_t> pending;
+
+  [[nodiscard]] bool online() const { return sink != nullptr; }
+  /// Tells now, or keeps a loss for the next resume.
+  void tell(const core::Event& event);
+  /// True if `lease_id` was told lost in this session and the store may still think otherwise.
+  [[nodiscard]] bool told_lost(const core::LeaseId& lease_id) const { return lost.contains(lease_id); }
+  /// Remembers a told loss until `until`, and drops what has passed by `now`.
+  void remember_lost(const core::LeaseId& lease_id, BootTime until, BootTime now);
+};
+
+}  // namespace starlease::service
