@@ -42,6 +42,11 @@ class ByteStream {
   virtual void close() = 0;
   /// Back-pressure: while paused, no on_bytes() comes.
   virtual void pause_reading(bool paused) = 0;
+  /// The peer's process is watched from now on; its death is on_closed(), even if a child it forked
+  /// keeps the socket open. What it sent before it died is delivered first. Asked for when the session
+  /// begins to hold something, since it may cost a descriptor; asking again changes nothing. A stream
+  /// without a process behind it needs nothing more than its own closing.
+  virtual void watch_peer() {}
   [[nodiscard]] virtual const PeerIdentity& peer() const = 0;
 };
 
