@@ -1,5 +1,5 @@
-// A callback that must be called exactly once. Forgetting it would leave a worker without an answer,
-// so that is an assertion, not a leak.
+// A callback that is called exactly once: twice is an assertion. Dropping it unanswered is for shutdown
+// only, when nobody is left to hear; it then frees what it holds.
 #pragma once
 
 #include <functional>
@@ -20,11 +20,10 @@ class Completion {
   Completion(F&& function) : function_(std::forward<F>(function)) {}  // NOLINT(google-explicit-*)
   Completion(Completion&& other) noexcept : function_(std::exchange(other.function_, nullptr)) {}
   Completion& operator=(Completion&& other) noexcept {
-    SL_ASSERT(!function_);
     function_ = std::exchange(other.function_, nullptr);
     return *this;
   }
-  ~Completion() { SL_ASSERT(!function_); }
+  ~Completion() = default;
 
   /// Hands the result over. REQUIRES: not called before.
   void operator()(T value) {
@@ -34,9 +33,6 @@ class Completion {
   }
 
   [[nodiscard]] explicit operator bool() const { return static_cast<bool>(function_); }
-
-  /// Gives the duty up: for shutdown only, when nobody is left to hear the answer.
-  void abandon() { function_ = nullptr; }
 
  private:
   Function function_;

@@ -93,12 +93,19 @@ void HeldLeases::remove(HeldLease& lease) {
   if (session.leases == &lease) session.leases = lease.next;
   --session.lease_count;
   leases_.erase(leases_.find(lease.digest));
+  tell_earliest();
 }
 
 void HeldLeases::schedule(HeldLease& lease, BootTime due) {
   lease.action_due = due;
   sift_up(lease.heap_index);
   sift_down(lease.heap_index);
+  tell_earliest();
+}
+
+void HeldLeases::tell_earliest() {
+  const BootTime due = heap_.empty() ? BootTime::max() : heap_.front()->action_due;
+  if (std::exchange(told_, due) != due && changed_) changed_(due);
 }
 
 void HeldLeases::place(std::size_t index, HeldLease& lease) {

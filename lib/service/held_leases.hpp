@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -106,6 +107,8 @@ class HeldLeases {
 
   /// Puts `lease` where `due` belongs in the heap.
   void schedule(HeldLease& lease, BootTime due);
+  /// Called whenever earliest()'s time has changed. Set once.
+  void when_earliest_changes(std::function<void(BootTime)> changed) { changed_ = std::move(changed); }
   /// The one to act on first, or null.
   [[nodiscard]] HeldLease* earliest() const { return heap_.empty() ? nullptr : heap_.front(); }
   [[nodiscard]] std::size_t size() const { return leases_.size(); }
@@ -148,7 +151,11 @@ class HeldLeases {
   void sift_down(std::size_t index);
 
   std::unordered_set<std::unique_ptr<HeldLease>, Hash, Equal> leases_;
+  void tell_earliest();
+
   std::vector<HeldLease*> heap_;
+  BootTime told_ = BootTime::max();
+  std::function<void(BootTime)> changed_;
   std::uint64_t last_serial_ = 0;
 };
 

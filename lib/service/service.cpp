@@ -25,6 +25,7 @@ constexpr Milliseconds drain_limit{3000};
 LeaseService::LeaseService(const Settings& settings, const Seams& seams,
                            const PrincipalTable& principals)
     : settings_(settings), seams_(seams), principals_(principals), kernel_(settings, seams) {
+  kernel_.held.when_earliest_changes([this](BootTime due) { arm(due); });
   kernel_.recovery.set_hooks({
       .on_ready = [this](std::uint32_t) { kernel_.store_may_serve(); },
       .on_new_epoch = [this](std::uint32_t p, core::Epoch epoch) { on_new_epoch(p, epoch); },
@@ -120,7 +121,6 @@ void LeaseService::resumed(Session& session) {
     if (lease->automatic && !lease->renewing) kernel_.renewer.hurry(*lease, now);
   }
   if (session.lease_count > 0) session.sink->watch_peer();
-  arm();
 }
 
 void LeaseService::heard(SessionId id) {
@@ -139,7 +139,6 @@ void LeaseService::disconnected(SessionId id, const EventSink& sink) {
     lease = next;
   }
   kernel_.drop_if_done(*session);
-  arm();
 }
 
 void LeaseService::let_go(Session& session, HeldLease& lease) {
@@ -162,7 +161,6 @@ void LeaseService::submit(SessionId id, core::Call call, ReplyDone done) {
   const CallContext context{id, kernel_.now(), kernel_.ids.correlation(), kernel_.ids.decision()};
   AnswerDone answer = audited(seams_, *session, context, call, std::move(done));
   dispatch(*session, context, call, std::move(answer));
-  arm();
 }
 
 void LeaseService::dispatch(Session& session, const CallContext& context, core::Call& call,
@@ -215,7 +213,8 @@ void LeaseService::turn(BootTime now) {
   while ((first = kernel_.held.earliest()) != nullptr && first->action_due <= now) act(*first, now);
   kernel_.renewer.flush();
   acting_ = false;
-  arm();
+  first = kernel_.held.earliest();
+  arm(first == nullptr ? BootTime::max() : first->action_due);
 }
 
 void LeaseService::act(HeldLease& lease, BootTime now) {
@@ -237,19 +236,11 @@ void LeaseService::act(HeldLease& lease, BootTime now) {
   kernel_.renewer.reschedule(lease);
 }
 
-void LeaseService::arm() {
+void LeaseService::arm(BootTime due) {
   if (acting_) return;
-  const HeldLease* first = kernel_.held.earliest();
-  const BootTime due = first == nullptr ? BootTime::max() : first->action_due;
-  if (due == armed_for_) return;
-  armed_for_ = due;
   timer_.reset();
   if (due == BootTime::max()) return;
-  timer_ = seams_.timers.at(due, [this] {
-    armed_for_ = BootTime::max();
-    turn(kernel_.now());
-    arm();
-  });
+  timer_ = seams_.timers.at(due, [this] { turn(kernel_.now()); });
 }
 
 void LeaseService::housekeeping() {
@@ -269,7 +260,6 @@ void LeaseService::housekeeping() {
 void LeaseService::on_link(bool up) {
   kernel_.recovery.on_link(up);
   if (up) kernel_.releaser.on_link_up();
-  arm();
 }
 
 void LeaseService::on_notice(const store::Notice& notice) {
@@ -288,7 +278,6 @@ void LeaseService::on_notice(const store::Notice& notice) {
     }
     kernel_.waiters.lock_may_be_free(notice.digest);
   }
-  arm();
 }
 
 void LeaseService::on_new_epoch(std::uint32_t partition, core::Epoch epoch) {
@@ -298,7 +287,6 @@ void LeaseService::on_new_epoch(std::uint32_t partition, core::Epoch epoch) {
     kernel_.loss.lose(lease, core::LossReason::recovered, core::LeaseState::revoked);
     kernel_.drop_if_done(session);
   });
-  arm();
 }
 
 // --- shutdown -----------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class LeaseService final : private store::StoreListener {
   void resumed(Session& session);
   void dispatch(Session& session, const CallContext& context, core::Call& call, AnswerDone done);
   void act(HeldLease& lease, BootTime now);
-  void arm();
+  void arm(BootTime due);
   void on_new_epoch(std::uint32_t partition, core::Epoch epoch);
   void let_go(Session& session, HeldLease& lease);
   void housekeeping();
@@ -75,7 +75,6 @@ class LeaseService final : private store::StoreListener {
   Kernel kernel_;
   std::function<void(core::BackendState)> watch_;
   base::Timer timer_;
-  BootTime armed_for_ = BootTime::max();
   base::Timer housekeeping_;
   base::Timer drain_timer_;
   std::move_only_function<void()> drained_;

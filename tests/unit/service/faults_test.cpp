@@ -1,0 +1,206 @@
+// What the service does when the store hangs, breaks, loses answers, restarts or loses its data.
+#include "tests/unit/service/world.hpp"
+
+namespace starlease::testing {
+
+TEST_CASE("a store that hangs costs the lease at validity less the margin, not later") {
+  World world;
+  Worker& worker = world.worker();
+  const auto lease = world.acquire(worker);
+  world.store.stall(true);
+  const auto last = lease.valid_until - core::margin(world.settings.policy, 2s);
+  world.advance(last - world.clock.boot - 1ms);
+  CHECK(worker.all<core::LeaseLost>().empty());
+  world.advance(1ms);
+  const auto lost = worker.all<core::LeaseLost>();
+  REQUIRE(lost.size() == 1);
+  CHECK(lost[0].reason == core::LossReason::backend_unavailable);
+  CHECK(lost[0].valid_for >= 250ms);
+}
+
+TEST_CASE("a store that hangs for less than the validity costs nothing") {
+  World world;
+  Worker& worker = world.worker();
+  world.acquire(worker);
+  world.advance(500ms);
+  world.store.stall(true);
+  world.advance(700ms);
+  world.store.stall(false);
+  world.advance(20s);
+  CHECK(worker.all<core::LeaseLost>().empty());
+}
+
+TEST_CASE("a lost answer to acquire is asked again under the same key: one token, one lease") {
+  World world;
+  Worker& worker = world.worker();
+  world.store.lose_next_reply();
+  const auto call = world.acquire_call();
+  const Answered answered = world.ask(worker, call);
+  world.advance(200ms);
+  REQUIRE(answered->has_value());
+  REQUIRE(**answered);
+  const auto lease = std::get<core::GrantAnswer>(***answered);
+  CHECK(world.store.counter(digest_of(identity())) == lease.grant.token.value);
+  auto again = world.now(worker, call);
+  REQUIRE(again);
+  const auto& replay = std::get<core::GrantAnswer>(*again);
+  CHECK(replay.grant.lease_id == lease.grant.lease_id);
+  CHECK(replay.grant.token == lease.grant.token);
+  REQUIRE(replay.replay);
+  CHECK(replay.replay->current_state == core::LeaseState::active);
+  CHECK(world.store.counter(digest_of(identity())) == lease.grant.token.value);
+}
+
+TEST_CASE("an acquire that is never answered is unknown at its deadline, and resolves on retry") {
+  World world;
+  Worker& worker = world.worker();
+  world.store.stall(true);
+  auto call = world.acquire_call();
+  call.deadline.timeout = 300ms;
+  const Answered answered = world.ask(worker, call);
+  world.advance(299ms);
+  CHECK(!answered->has_value());
+  world.advance(2ms);
+  REQUIRE(answered->has_value());
+  CHECK(code_of(**answered) == core::FailureCode::lease_outcome_unknown);
+  world.store.stall(false);
+  CHECK(world.now(worker, call));
+}
+
+TEST_CASE("an unknown acquire of a worker that left is found and released") {
+  World world;
+  Worker& worker = world.worker();
+  Worker& other = world.worker();
+  world.store.lose_next_reply();
+  auto call = world.acquire_call();
+  call.deadline.timeout = 20ms;
+  const Answered answered = world.ask(worker, call);
+  world.advance(5ms);
+  world.store.stall(true);
+  world.advance(30ms);
+  REQUIRE(answered->has_value());
+  CHECK(code_of(**answered) == core::FailureCode::lease_outcome_unknown);
+  world.service->disconnected(worker.session, worker);
+  world.store.stall(false);
+  world.advance(600ms);
+  CHECK(world.now(other, world.acquire_call()));
+}
+
+TEST_CASE("without a link nothing is submitted and the answer says so at once") {
+  World world;
+  Worker& worker = world.worker();
+  world.store.disconnect();
+  auto refused = world.now(worker, world.acquire_call());
+  CHECK(code_of(refused) == core::FailureCode::lease_backend_unavailable);
+  CHECK(refused.error().retry_after.has_value());
+  CHECK(std::get<core::BackendStateChanged>(worker.events.back()).state ==
+        core::BackendState::unavailable);
+}
+
+TEST_CASE("a restarted store is recovered: leases lost, grace kept, tokens higher") {
+  World world;
+  Worker& worker = world.worker();
+  const auto before = world.acquire(worker);
+  world.store.disconnect();
+  world.store.restart();
+  world.store.connect();
+  world.advance(1100ms);
+  const auto lost = worker.all<core::LeaseLost>();
+  REQUIRE(lost.size() == 1);
+  CHECK(lost[0].reason == core::LossReason::recovered);
+  CHECK(lost[0].state == core::LeaseState::revoked);
+  auto refused = world.now(worker, world.acquire_call());
+  CHECK(code_of(refused) == core::FailureCode::lease_backend_unavailable);
+  CHECK(refused.error().retry_after.value() <= 2s);
+  world.advance(2s);
+  const auto after = world.acquire(worker);
+  CHECK(after.grant.token > before.grant.token);
+}
+
+TEST_CASE("a bounded wait waits through recovery and its grace") {
+  World world;
+  Worker& worker = world.worker();
+  world.acquire(worker, "other");
+  world.store.disconnect();
+  auto call = world.acquire_call();
+  call.wait = 20s;
+  call.deadline.timeout = 30s;
+  const Answered answered = world.ask(worker, call);
+  world.store.wipe();
+  world.store.connect();
+  world.advance(2s);
+  CHECK(!answered->has_value());
+  world.advance(12s);
+  REQUIRE(answered->has_value());
+  CHECK(**answered);
+}
+
+TEST_CASE("tokens grow although the store lost everything") {
+  World world;
+  Worker& worker = world.worker();
+  const auto before = world.acquire(worker);
+  world.store.disconnect();
+  world.store.wipe();
+  world.store.connect();
+  world.advance(13s);
+  const auto after = world.acquire(worker);
+  CHECK(after.grant.token > before.grant.token);
+}
+
+TEST_CASE("trust-durable keeps leases over a restart with its data, and not over lost data") {
+  auto settings = short_settings();
+  settings.recovery.on_restart = service::OnRestart::trust_durable;
+  World world(settings);
+  Worker& worker = world.worker();
+  const auto lease = world.acquire(worker);
+  world.store.disconnect();
+  world.store.restart();
+  world.store.connect();
+  world.advance(4s);
+  CHECK(worker.all<core::LeaseLost>().empty());
+  CHECK(world.now(worker, world.renew_call(lease)));
+  world.store.disconnect();
+  world.store.wipe();
+  world.store.connect();
+  world.advance(2s);
+  CHECK(worker.all<core::LeaseLost>().size() == 1);
+}
+
+TEST_CASE("recovery is refused while the clocks of host and store differ too much") {
+  World world;
+  Worker& worker = world.worker();
+  world.acquire(worker);
+  world.store.disconnect();
+  world.store.restart();
+  world.backend_step = 2s;
+  world.store.connect();
+  world.advance(5s);
+  CHECK(world.service->backend() == core::BackendState::recovering);
+  world.backend_step = 0ms;
+  world.advance(5s);
+  CHECK(world.service->backend() == core::BackendState::ready);
+}
+
+TEST_CASE("a corrupt record is never acquired over") {
+  World world;
+  Worker& worker = world.worker();
+  world.store.corrupt(digest_of(identity()));
+  CHECK(code_of(world.now(worker, world.acquire_call())) ==
+        core::FailureCode::lease_backend_unavailable);
+}
+
+TEST_CASE("a release whose answer was lost is repeated and ends the lease once") {
+  World world;
+  Worker& worker = world.worker();
+  const auto lease = world.acquire(worker);
+  world.store.lose_next_reply();
+  const Answered answered = world.ask(worker, world.release_call(lease));
+  world.advance(200ms);
+  REQUIRE(answered->has_value());
+  REQUIRE(**answered);
+  CHECK(std::get<core::ReleasedAnswer>(***answered).replay.has_value());
+  CHECK(worker.all<core::LeaseLost>().empty());
+  CHECK(world.now(worker, world.acquire_call()));
+}
+
+}  // namespace starlease::testing
