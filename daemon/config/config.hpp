@@ -87,10 +87,14 @@ struct Config {
     std::string password_file;
     std::string password_credential;
     bool load_functions = false;
+    std::string durability;
+    bool replicated = false;
     std::string suitability;
     std::int64_t connect_timeout_ms = 0;
     std::int64_t reconnect_min_ms = 0;
     std::int64_t reconnect_max_ms = 0;
+    std::int64_t ping_every_ms = 0;
+    std::int64_t dead_after_ms = 0;
     std::int64_t max_pending = 0;
     struct Tls {
       bool enabled = false;

@@ -11,7 +11,6 @@
 
 #include "daemon/config/config.hpp"
 #include "lib/base/log.hpp"
-#include "lib/base/secret.hpp"
 #include "lib/service/authenticate.hpp"
 #include "lib/service/settings.hpp"
 
@@ -50,14 +49,19 @@ struct ValkeySettings {
   std::uint16_t port = 0;
   std::optional<TlsSettings> tls;
   std::string user;
-  /// Empty: no AUTH.
-  base::Secret password;
+  /// File of the password, which was readable when the configuration was checked; empty: no AUTH.
+  std::string password_path;
   bool load_functions = false;
+  /// Nothing needs to survive: tests and development.
+  bool durability_none = false;
+  bool replicated = false;
   /// The operator states that the server is suitable; its settings are not read.
   bool suitability_stated = false;
   Milliseconds connect_timeout{};
   Milliseconds reconnect_min{};
   Milliseconds reconnect_max{};
+  Milliseconds ping_every{};
+  Milliseconds dead_after{};
   std::size_t max_pending = 0;
 };
 

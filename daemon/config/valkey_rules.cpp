@@ -50,24 +50,25 @@ std::optional<TlsSettings> tls_settings(const Config::Valkey& raw, Checks& check
                      raw.tls.server_name.empty() ? raw.host : raw.tls.server_name};
 }
 
-base::Secret password(const Config::Valkey& raw, Checks& checks) {
+/// The file that holds the password, which must hold a usable one now.
+std::string password_path(const Config::Valkey& raw, Checks& checks) {
   checks.require(raw.password_file.empty() || raw.password_credential.empty(),
                  "valkey.password_file", "and valkey.password_credential are both set; give one");
   std::string path = raw.password_file;
+  std::string_view key = "valkey.password_file";
   if (!raw.password_credential.empty()) {
+    key = "valkey.password_credential";
     auto found = credential_path(raw.password_credential);
-    if (!found) checks.fail("valkey.password_credential", "is unusable: " + found.error());
+    if (!found) checks.fail(key, "is unusable: " + found.error());
     path = found.value_or("");
   }
   checks.require(raw.user.empty() || !raw.password_file.empty() || !raw.password_credential.empty(),
                  "valkey.user",
                  "is set without a password; add password_file or password_credential");
-  if (path.empty()) return {};
-  auto secret = read_secret(path);
-  if (secret) return std::move(*secret);
-  checks.fail(raw.password_file.empty() ? "valkey.password_credential" : "valkey.password_file",
-              "is unusable: " + secret.error());
-  return {};
+  if (path.empty()) return path;
+  const auto secret = read_secret(path);
+  if (!secret) checks.fail(key, "is unusable: " + secret.error());
+  return path;
 }
 
 }  // namespace
@@ -97,12 +98,16 @@ ValkeySettings valkey_settings(const Config::Valkey& raw, Checks& checks) {
   settings.port = static_cast<std::uint16_t>(raw.port);
   settings.tls = tls_settings(raw, checks);
   settings.user = raw.user;
-  settings.password = password(raw, checks);
+  settings.password_path = password_path(raw, checks);
   settings.load_functions = raw.load_functions;
+  settings.durability_none = raw.durability == "none";
+  settings.replicated = raw.replicated;
   settings.suitability_stated = raw.suitability == "stated";
   settings.connect_timeout = Milliseconds(raw.connect_timeout_ms);
   settings.reconnect_min = Milliseconds(raw.reconnect_min_ms);
   settings.reconnect_max = Milliseconds(raw.reconnect_max_ms);
+  settings.ping_every = Milliseconds(raw.ping_every_ms);
+  settings.dead_after = Milliseconds(raw.dead_after_ms);
   settings.max_pending = static_cast<std::size_t>(raw.max_pending);
   return settings;
 }

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "daemon/config/key_table.hpp"
+#include "tests/support/scratch.hpp"
 #include "tests/unit/config/config_test.hpp"
-#include "tests/unit/config/scratch.hpp"
 
 using namespace starlease;
 using test::has;

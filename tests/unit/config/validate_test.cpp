@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "daemon/config/secrets.hpp"
+#include "tests/support/scratch.hpp"
 #include "tests/unit/config/config_test.hpp"
-#include "tests/unit/config/scratch.hpp"
 
 using namespace starlease;
 using test::has;
@@ -111,7 +111,8 @@ TEST_CASE("secrets: from private files of one line, and never in a message") {
   const std::string good = scratch.write("password", "s3cret\n", 0600);
   const auto valid = load_text(minimal, {"valkey.user=starleased", "valkey.password_file=" + good});
   REQUIRE(problems(valid) == "");
-  CHECK(valid->valkey.password.reveal() == "s3cret");
+  CHECK(valid->valkey.password_path == good);
+  CHECK(config::read_secret(good)->reveal() == "s3cret");
 
   const auto refuse = [&](const std::string& text, mode_t mode) {
     const std::string file = scratch.write("bad", text, mode);
@@ -143,7 +144,7 @@ TEST_CASE("secrets: from a systemd credential by name only") {
             "are both set"));
   ::unsetenv("CREDENTIALS_DIRECTORY");
   REQUIRE(problems(valid) == "");
-  CHECK(valid->valkey.password.reveal() == "from-systemd");
+  CHECK(config::read_secret(valid->valkey.password_path)->reveal() == "from-systemd");
   CHECK(has(refused({"valkey.password_credential=valkey-password"}), "LoadCredential="));
 }
 
