@@ -9,6 +9,7 @@
 
 #include "lib/base/stream.hpp"
 #include "lib/service/service.hpp"
+#include "proto-ipc/request_decoder.hpp"
 
 namespace starlease::ipc {
 
@@ -42,7 +43,7 @@ class Endpoint {
   void accepted(std::unique_ptr<base::ByteStream> stream);
   /// Called by a connection when its stream has closed; frees it.
   void closed(std::uint64_t number);
-  void sweep_silent();
+  void watch_silence();
 
   const IpcSettings& settings_;
   const service::Seams& seams_;
@@ -50,8 +51,8 @@ class Endpoint {
   service::LeaseService& service_;
   Audience audience_;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;  // in order of arrival
-  /// Connections up to this number have said hello or are gone.
   std::uint64_t last_number_ = 0;
+  RequestDecoder decoder_;  // one parser serves all, one payload at a time
   base::Timer silence_;
 };
 

@@ -35,6 +35,7 @@ void Kernel::finished(std::uint64_t number) {
 
 void Kernel::store_may_serve() {
   std::vector<std::uint64_t> numbers;
+  numbers.reserve(operations_.size());
   for (const auto& [number, operation] : operations_) numbers.push_back(number);
   std::ranges::sort(numbers);  // in the order of arrival
   for (const std::uint64_t number : numbers) {

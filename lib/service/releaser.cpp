@@ -46,8 +46,9 @@ void Releaser::pump() {
     if (entry.until <= now) continue;
     ++in_flight_;
     store::ReleaseCommand command = entry.command;
+    const BootTime deadline = std::min(entry.until, now + attempt);
     seams_.store.release(
-        std::move(command), std::min(entry.until, now + attempt),
+        std::move(command), deadline,
         [this, entry = std::move(entry)](store::ReleaseResult result) mutable {
           --in_flight_;
           on_answer(std::move(entry), result);

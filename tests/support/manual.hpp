@@ -47,7 +47,7 @@ class ManualTimers final : public base::Timers {
   }
 
   /// Time passes while the process is stopped: nothing fires until run_due().
-  void sleep(base::Nanoseconds by) { move_to(clock_.boot + by); }
+  void suspend(base::Nanoseconds by) { move_to(clock_.boot + by); }
   template <class Woken>
   void run_due(Woken&& woken) {
     while (!armed_.empty() && armed_.begin()->first.when <= clock_.boot) fire_next(woken);

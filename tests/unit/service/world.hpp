@@ -95,7 +95,7 @@ struct World {
   }
   /// SIGSTOP, then SIGCONT: the daemon's first act is its turn.
   void stall(base::Nanoseconds by) {
-    timers.sleep(by);
+    timers.suspend(by);
     service->turn(clock.boot);
   }
 
