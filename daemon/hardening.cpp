@@ -23,24 +23,35 @@ auto refused(const char* what) {
   return base::failed(std::string(what) + ": " + std::strerror(errno));
 }
 
+/// A second lock on the same door as PR_SET_DUMPABLE. A unit's LimitCORE= and a system call filter
+/// that forbids changing limits go together, so a refusal is no failure.
+void forbid_core_files() {
+  struct rlimit core{};
+  if (::getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_cur == 0) return;
+  core.rlim_cur = 0;
+  ::setrlimit(RLIMIT_CORE, &core);
+}
+
+/// As many descriptors as may be had. Fewer are no failure: accepting copes with what there is.
+void raise_open_files() {
+  struct rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == files.rlim_max) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 }  // namespace
 
 base::Result<void, std::string> harden() {
-  const struct rlimit no_core{};
-  if (::setrlimit(RLIMIT_CORE, &no_core) != 0) return refused("cannot forbid core dumps");
   if (may_be_undumpable && ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
-    return refused("cannot forbid tracing");
+    return refused("cannot forbid core dumps and tracing");
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return refused("cannot give up new privileges");
+  forbid_core_files();
+  raise_open_files();
   ::umask(0077);
   std::signal(SIGPIPE, SIG_IGN);
-  struct rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-    files.rlim_cur = files.rlim_max;
-    if (::setrlimit(RLIMIT_NOFILE, &files) != 0)
-      return refused("cannot raise the limit of open files");
-  }
   return {};
 }
 
