@@ -1,5 +1,5 @@
-// The whole daemon over its seams: service, connections, start, turn, drain. One thread; every entry
-// from outside must be preceded by turn(), so that losses are told before any other work.
+// The whole daemon over its seams: service, connections, start, turn, drain. One thread; every
+// entry from outside must be preceded by turn(), so that losses are told before any other work.
 #pragma once
 
 #include <functional>

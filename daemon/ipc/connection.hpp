@@ -1,5 +1,5 @@
-// One peer's connection: bytes to frames to requests, answers and events back to bytes. It knows the
-// wire and the order of things on it, nothing of leases. ipc.md "Transport and framing".
+// One peer's connection: bytes to frames to requests, answers and events back to bytes. It knows
+// the wire and the order of things on it, nothing of leases. ipc.md "Transport and framing".
 #pragma once
 
 #include <memory>

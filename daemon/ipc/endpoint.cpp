@@ -18,7 +18,8 @@ Endpoint::Endpoint(const IpcSettings& settings, const service::Seams& seams,
 Endpoint::~Endpoint() = default;
 
 void Endpoint::start() {
-  listener_.start([this](std::unique_ptr<base::ByteStream> stream) { accepted(std::move(stream)); });
+  listener_.start(
+      [this](std::unique_ptr<base::ByteStream> stream) { accepted(std::move(stream)); });
 }
 
 void Endpoint::accepted(std::unique_ptr<base::ByteStream> stream) {
@@ -40,8 +41,8 @@ void Endpoint::close_all() {
   for (auto& [number, connection] : connections_) connection->close_after_flush();
 }
 
-/// One timer for all: closes connections that have not said hello in time. Those that come later are
-/// later in the map, so the walk ends at the first that still has time.
+/// One timer for all: closes connections that have not said hello in time. Those that come later
+/// are later in the map, so the walk ends at the first that still has time.
 void Endpoint::watch_silence() {
   const core::BootTime now = seams_.clock.boot_now();
   core::BootTime next = now + settings_.hello_timeout;

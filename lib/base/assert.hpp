@@ -15,9 +15,10 @@ namespace starlease::base {
 }  // namespace starlease::base
 
 /// Programmer error if false: prints the condition and aborts, in every build type.
-#define SL_ASSERT(condition)  \
-  (static_cast<bool>(condition) ? static_cast<void>(0) \
-                                : ::starlease::base::assertion_failed(#condition, __FILE__, __LINE__))
+#define SL_ASSERT(condition)    \
+  (static_cast<bool>(condition) \
+       ? static_cast<void>(0)   \
+       : ::starlease::base::assertion_failed(#condition, __FILE__, __LINE__))
 
 /// Marks a path that a closed switch has already covered.
 #define SL_UNREACHABLE() ::starlease::base::assertion_failed("unreachable", __FILE__, __LINE__)

@@ -1,5 +1,5 @@
-// A callback that is called exactly once: twice is an assertion. Dropping it unanswered is for shutdown
-// only, when nobody is left to hear; it then frees what it holds.
+// A callback that is called exactly once: twice is an assertion. Dropping it unanswered is for
+// shutdown only, when nobody is left to hear; it then frees what it holds.
 #pragma once
 
 #include <functional>

@@ -12,7 +12,8 @@ using Sha256 = std::array<std::byte, 32>;
 using MacKey = std::array<std::byte, 32>;
 using Mac = std::array<std::byte, 32>;
 
-/// Starts the library; false means that no safe randomness is to be had and the process must not run.
+/// Starts the library; false means that no safe randomness is to be had and the process must not
+/// run.
 [[nodiscard]] bool crypto_start();
 
 [[nodiscard]] Sha256 sha256(std::string_view bytes);

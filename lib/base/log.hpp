@@ -27,7 +27,8 @@ struct LogField {
 class Log {
  public:
   virtual ~Log() = default;
-  /// `event` is a short fixed sentence; values are never secrets, metadata, lock keys or request bodies.
+  /// `event` is a short fixed sentence; values are never secrets, metadata, lock keys or request
+  /// bodies.
   virtual void write(LogLevel level, std::string_view event,
                      std::initializer_list<LogField> fields) = 0;
 

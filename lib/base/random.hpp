@@ -1,4 +1,5 @@
-// The seam for randomness: ids, jitter. The real one is system_random (libsodium); tests seed theirs.
+// The seam for randomness: ids, jitter. The real one is system_random (libsodium); tests seed
+// theirs.
 #pragma once
 
 #include <cstddef>

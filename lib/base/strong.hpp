@@ -1,4 +1,5 @@
-// Distinct string and integer types, so that a lease id cannot be passed where a request id is meant.
+// Distinct string and integer types, so that a lease id cannot be passed where a request id is
+// meant.
 #pragma once
 
 #include <compare>

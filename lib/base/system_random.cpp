@@ -5,8 +5,6 @@
 
 namespace starlease::base {
 
-void SystemRandom::fill(std::span<std::byte> out) {
-  randombytes_buf(out.data(), out.size());
-}
+void SystemRandom::fill(std::span<std::byte> out) { randombytes_buf(out.data(), out.size()); }
 
 }  // namespace starlease::base

@@ -9,7 +9,8 @@
 
 namespace starlease::base {
 
-/// An armed timer. Destroying it cancels it: no call follows, also not from within its own callback.
+/// An armed timer. Destroying it cancels it: no call follows, also not from within its own
+/// callback.
 class ArmedTimer {
  public:
   virtual ~ArmedTimer() = default;
@@ -19,8 +20,8 @@ using Timer = std::unique_ptr<ArmedTimer>;
 class Timers {
  public:
   virtual ~Timers() = default;
-  /// Calls `fire` once, at or soon after `when`; a time that has passed fires on the next turn of the
-  /// loop, never from inside this call. The returned handle must not outlive this object.
+  /// Calls `fire` once, at or soon after `when`; a time that has passed fires on the next turn of
+  /// the loop, never from inside this call. The returned handle must not outlive this object.
   [[nodiscard]] virtual Timer at(BootTime when, std::move_only_function<void()> fire) = 0;
 };
 

@@ -17,9 +17,8 @@ const utf8proc_uint8_t* raw(std::string_view text) {
 
 std::optional<std::string> map(std::string_view text, int options) {
   utf8proc_uint8_t* mapped = nullptr;
-  const auto length =
-      utf8proc_map(raw(text), static_cast<utf8proc_ssize_t>(text.size()), &mapped,
-                   static_cast<utf8proc_option_t>(options));
+  const auto length = utf8proc_map(raw(text), static_cast<utf8proc_ssize_t>(text.size()), &mapped,
+                                   static_cast<utf8proc_option_t>(options));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
   if (length < 0) return std::nullopt;
   return std::string(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length));

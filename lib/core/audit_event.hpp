@@ -1,5 +1,5 @@
-// One audit event of the daemon's local trail: the contract's closed event types and the fields that
-// may be in it. Mutations are also audited in the store by the same call that makes them.
+// One audit event of the daemon's local trail: the contract's closed event types and the fields
+// that may be in it. Mutations are also audited in the store by the same call that makes them.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ enum class AuditType : std::uint8_t {
   target_lease_authenticate,
 };
 inline constexpr std::array<std::string_view, 7> audit_type_names = {
-    "target_lease_acquire", "target_lease_renew",   "target_lease_release",
-    "target_lease_inspect", "target_lease_resolve", "target_lease_recover",
+    "target_lease_acquire",     "target_lease_renew",   "target_lease_release",
+    "target_lease_inspect",     "target_lease_resolve", "target_lease_recover",
     "target_lease_authenticate"};
 
 /// No credentials, metadata, request bodies, lock keys or backend text have a place here.

@@ -185,7 +185,8 @@ struct StatsAnswer {
   std::vector<std::pair<std::string, std::int64_t>> values;
 };
 
-using Answer = std::variant<HelloAnswer, GrantAnswer, ReleasedAnswer, InspectedAnswer,
-                            ResolvedAnswer, PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer>;
+using Answer =
+    std::variant<HelloAnswer, GrantAnswer, ReleasedAnswer, InspectedAnswer, ResolvedAnswer,
+                 PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer>;
 
 }  // namespace starlease::core

@@ -27,7 +27,8 @@ std::string IdFactory::make(std::string_view prefix) {
   auto time = static_cast<std::uint64_t>(clock_.wall_now().time_since_epoch().count());
   std::string id(prefix);
   id.resize(prefix.size() + serial_length);
-  for (std::size_t i = time_digits; i-- > 0; time >>= 5) id[prefix.size() + i] = crockford[time & 31];
+  for (std::size_t i = time_digits; i-- > 0; time >>= 5)
+    id[prefix.size() + i] = crockford[time & 31];
   for (std::size_t i = 0; i < noise.size(); ++i) {
     id[prefix.size() + time_digits + i] = crockford[std::to_integer<std::size_t>(noise[i]) & 31];
   }

@@ -8,8 +8,8 @@
 
 namespace starlease::core {
 
-/// Names an idempotency record: 43 characters of base64url over operation, lock key, owner principal
-/// and request id.
+/// Names an idempotency record: 43 characters of base64url over operation, lock key, owner
+/// principal and request id.
 struct IdempotencyScope {
   std::string value;
   friend bool operator==(const IdempotencyScope&, const IdempotencyScope&) = default;
@@ -19,7 +19,8 @@ struct IdempotencyScope {
                                                  const PrincipalId& principal,
                                                  const RequestId& request_id);
 
-/// SHA-256 over every input that affects behaviour. Deadlines are not among them: a retry has a new one.
+/// SHA-256 over every input that affects behaviour. Deadlines are not among them: a retry has a new
+/// one.
 using RequestDigest = base::Sha256;
 [[nodiscard]] RequestDigest request_digest(const AcquireCall& call, const LockDigest& digest,
                                            const Owner& owner);

@@ -24,8 +24,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(ascii_space) - first + 1);
 }
 
-/// True if every character is a letter, a digit, a mark on one of those, or allowed punctuation, and
-/// the first one is a letter or digit.
+/// True if every character is a letter, a digit, a mark on one of those, or allowed punctuation,
+/// and the first one is a letter or digit.
 bool alphabet_holds(std::string_view text) {
   bool first = true;
   return base::utf8_each(text, [&first](char32_t character, base::CharacterKind kind) {
@@ -56,7 +56,8 @@ Outcome<std::string> normalize_component(Component component, std::string_view r
   }
   if (text->contains("..") || !alphabet_holds(*text)) {
     return refuse(
-        "Begin with a letter or digit and use only letters, digits and . _ : - @ +, without \"..\"");
+        "Begin with a letter or digit and use only letters, digits and . _ : - @ +, without "
+        "\"..\"");
   }
   return std::move(*text);
 }

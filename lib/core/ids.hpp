@@ -1,5 +1,5 @@
-// The identifiers of the domain as distinct types. All are opaque text with bounds; the daemon makes
-// some of them (see id_factory), callers the others.
+// The identifiers of the domain as distinct types. All are opaque text with bounds; the daemon
+// makes some of them (see id_factory), callers the others.
 #pragma once
 
 #include "lib/base/strong.hpp"

@@ -1,5 +1,5 @@
-// Every bound of the domain with its reason; what an operator may change is in the configuration and
-// bounded by these.
+// Every bound of the domain with its reason; what an operator may change is in the configuration
+// and bounded by these.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,8 @@ struct LockDigest {
 /// The digest inside a lock key; nothing if it is not one.
 [[nodiscard]] std::optional<LockDigest> parse_lock_key(std::string_view key);
 
-/// The partition that holds a lock: its digest's first eight bytes modulo `count`. REQUIRES: count > 0.
+/// The partition that holds a lock: its digest's first eight bytes modulo `count`. REQUIRES: count
+/// > 0.
 [[nodiscard]] std::uint32_t partition_of(const LockDigest& digest, std::uint32_t count);
 
 }  // namespace starlease::core

@@ -45,8 +45,8 @@ inline constexpr std::array<TransitionRow, 6> transitions = {{
 }
 
 [[nodiscard]] constexpr std::optional<LeaseState> parse_lease_state(std::string_view text) {
-  for (auto state : {LeaseState::active, LeaseState::expired, LeaseState::released,
-                     LeaseState::revoked}) {
+  for (auto state :
+       {LeaseState::active, LeaseState::expired, LeaseState::released, LeaseState::revoked}) {
     if (name(state) == text) return state;
   }
   return std::nullopt;

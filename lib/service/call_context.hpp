@@ -26,8 +26,8 @@ struct CallContext {
   core::DecisionId decision;
 };
 
-/// Until when the operation may begin: what was asked, cut to the policy's maximum; the default where
-/// nothing was asked; nothing if it has passed already. Contract "deadlines".
+/// Until when the operation may begin: what was asked, cut to the policy's maximum; the default
+/// where nothing was asked; nothing if it has passed already. Contract "deadlines".
 [[nodiscard]] std::optional<BootTime> deadline_of(const core::DeadlineRequest& asked,
                                                   const core::LeasePolicy& policy,
                                                   BootTime received_at, core::WallTime wall_now);

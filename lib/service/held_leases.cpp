@@ -129,7 +129,8 @@ void HeldLeases::sift_down(std::size_t index) {
   while (true) {
     std::size_t child = 2 * index + 1;
     if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && heap_[child + 1]->action_due < heap_[child]->action_due) ++child;
+    if (child + 1 < heap_.size() && heap_[child + 1]->action_due < heap_[child]->action_due)
+      ++child;
     if (moving->action_due <= heap_[child]->action_due) break;
     place(index, *heap_[child]);
     index = child;

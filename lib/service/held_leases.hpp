@@ -41,7 +41,8 @@ class PackedTexts {
 enum class RenewalTrouble : std::uint8_t { none, unavailable };
 
 struct HeldLease {
-  HeldLease(const core::LockDigest& lock, PackedTexts packed) : digest(lock), texts(std::move(packed)) {}
+  HeldLease(const core::LockDigest& lock, PackedTexts packed)
+      : digest(lock), texts(std::move(packed)) {}
 
   core::LockDigest digest;
   PackedTexts texts;
@@ -59,8 +60,8 @@ struct HeldLease {
   /// When the maximum lifetime ends, by local reckoning.
   BootTime lifetime_end;
   BootTime renew_due = BootTime::max();
-  BootTime action_due;       // key in the heap
-  std::uint64_t serial = 0;  // tells a successor on the same lock from this one
+  BootTime action_due;        // key in the heap
+  std::uint64_t serial = 0;   // tells a successor on the same lock from this one
   std::int64_t sequence = 0;  // of timed renewals
   std::uint32_t ttl_ms = 0;
   std::uint32_t lifetime_ms = 0;
@@ -70,11 +71,11 @@ struct HeldLease {
   RenewalTrouble trouble = RenewalTrouble::none;
   bool automatic : 1 = true;
   bool keep_on_disconnect : 1 = false;
-  bool renewing : 1 = false;         // a timed renewal is under way
-  bool releasing : 1 = false;        // a release is under way
+  bool renewing : 1 = false;   // a timed renewal is under way
+  bool releasing : 1 = false;  // a release is under way
   bool expiring_told : 1 = false;
   bool heartbeat_missed : 1 = false;
-  bool check_again : 1 = false;      // a notice came while a renewal was under way
+  bool check_again : 1 = false;  // a notice came while a renewal was under way
 
   [[nodiscard]] core::LeaseId lease_id() const {
     return core::LeaseId(texts.at(PackedTexts::lease_id));
@@ -108,7 +109,9 @@ class HeldLeases {
   /// Puts `lease` where `due` belongs in the heap.
   void schedule(HeldLease& lease, BootTime due);
   /// Called whenever earliest()'s time has changed. Set once.
-  void when_earliest_changes(std::function<void(BootTime)> changed) { changed_ = std::move(changed); }
+  void when_earliest_changes(std::function<void(BootTime)> changed) {
+    changed_ = std::move(changed);
+  }
   /// The one to act on first, or null.
   [[nodiscard]] HeldLease* earliest() const { return heap_.empty() ? nullptr : heap_.front(); }
   [[nodiscard]] std::size_t size() const { return leases_.size(); }
@@ -136,14 +139,10 @@ class HeldLeases {
   };
   struct Equal {
     using is_transparent = void;
-    static const core::LockDigest& key(const core::LockDigest& digest) { return digest; }
-    static const core::LockDigest& key(const std::unique_ptr<HeldLease>& lease) {
-      return lease->digest;
-    }
-    template <class A, class B>
-    bool operator()(const A& a, const B& b) const {
-      return key(a) == key(b);
-    }
+    using Owned = std::unique_ptr<HeldLease>;
+    bool operator()(const Owned& a, const Owned& b) const { return a->digest == b->digest; }
+    bool operator()(const Owned& a, const core::LockDigest& b) const { return a->digest == b; }
+    bool operator()(const core::LockDigest& a, const Owned& b) const { return a == b->digest; }
   };
 
   void place(std::size_t index, HeldLease& lease);

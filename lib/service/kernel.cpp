@@ -60,8 +60,8 @@ HeldLease* Kernel::held_by(const Session& session, const core::LeaseId& lease_id
 
 HeldLease& Kernel::hold(const HoldRequest& request, const store::Head& head, Session& session) {
   HeldLease* lease = held.find(request.digest);
-  if (lease != nullptr && (lease->session != &session ||
-                           lease->texts.at(PackedTexts::lease_id) != request.grant.lease_id.value)) {
+  if (lease != nullptr && (lease->session != &session || lease->texts.at(PackedTexts::lease_id) !=
+                                                             request.grant.lease_id.value)) {
     // The store granted the lock anew, so what we had on it had ended there.
     loss.lose(*lease, core::LossReason::renewal_rejected, std::nullopt);
     lease = nullptr;
@@ -91,12 +91,16 @@ core::Failure failure_of(const store::Head& head) {
     case store::Status::conflict:
       return core::failure(FailureCode::lease_conflict,
                            head.retry_after.value_or(default_retry_after));
-    case store::Status::lost: return core::failure(FailureCode::lease_lost);
+    case store::Status::lost:
+      return core::failure(FailureCode::lease_lost);
     case store::Status::idempotency_conflict:
       return core::failure(FailureCode::idempotency_conflict);
-    case store::Status::not_found: return core::failure(FailureCode::lease_not_found);
-    case store::Status::deadline_exceeded: return core::failure(FailureCode::deadline_exceeded);
-    case store::Status::unknown: return core::failure(FailureCode::lease_outcome_unknown);
+    case store::Status::not_found:
+      return core::failure(FailureCode::lease_not_found);
+    case store::Status::deadline_exceeded:
+      return core::failure(FailureCode::deadline_exceeded);
+    case store::Status::unknown:
+      return core::failure(FailureCode::lease_outcome_unknown);
     case store::Status::grace:
     case store::Status::recovering:
     case store::Status::unavailable:
@@ -106,7 +110,8 @@ core::Failure failure_of(const store::Head& head) {
     case store::Status::exhausted:
       // Only an administrator can help: retrying soon is pointless, so no time is named.
       return core::failure(FailureCode::lease_backend_unavailable);
-    case store::Status::ok: break;
+    case store::Status::ok:
+      break;
   }
   SL_UNREACHABLE();
 }

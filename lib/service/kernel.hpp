@@ -51,7 +51,8 @@ class Kernel {
   /// Keeps an operation until finished().
   void keep(std::uint64_t number, std::unique_ptr<PendingOperation> operation);
   [[nodiscard]] PendingOperation* pending(std::uint64_t number);
-  /// Takes it out; it is freed by sweep_finished(), so that it may be called from inside the operation.
+  /// Takes it out; it is freed by sweep_finished(), so that it may be called from inside the
+  /// operation.
   void finished(std::uint64_t number);
   /// REQUIRES: no operation is on the stack; turn() calls it first at every wake-up.
   void sweep_finished() { finished_.clear(); }

@@ -1,5 +1,5 @@
-// The little that a daemon keeps on disk: how far it has seen each partition, and the key that makes
-// resume tokens hold across a restart. design.md 4.
+// The little that a daemon keeps on disk: how far it has seen each partition, and the key that
+// makes resume tokens hold across a restart. design.md 4.
 #pragma once
 
 #include <cstdint>

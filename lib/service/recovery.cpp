@@ -19,7 +19,8 @@ Recovery::Recovery(const Settings& settings, const Seams& seams, core::IdFactory
   partitions_.resize(seams_.store.partition_count());
   for (std::uint32_t i = 0; i < partitions_.size(); ++i) {
     partitions_[i].index = i;
-    if (const auto known = saved_.find(i); known != saved_.end()) partitions_[i].seen = known->second;
+    if (const auto known = saved_.find(i); known != saved_.end())
+      partitions_[i].seen = known->second;
   }
 }
 
@@ -137,7 +138,8 @@ void Recovery::recover(Partition& partition, const store::Gate& gate, bool keep)
 void Recovery::on_recovered(Partition& partition, const store::RecoverResult& result, bool keep) {
   if (result.head.status == store::Status::ok) {
     ++recoveries_;
-    // A later gate may carry a lower sequence (data was lost): what counts from now on is this one's.
+    // A later gate may carry a lower sequence (data was lost): what counts from now on is this
+    // one's.
     partition.seen.sequence = result.head.sequence;
     seams_.log.warning(keep ? "partition rebound, leases kept" : "partition recovered, new epoch",
                        {{"partition", partition.index}, {"epoch", result.gate.epoch.value}});
@@ -174,7 +176,8 @@ void Recovery::retry_later(Partition& partition) {
 void Recovery::tell_trouble(Partition& partition, const char* trouble) {
   if (partition.trouble == trouble) return;
   partition.trouble = trouble;
-  seams_.log.warning("partition does not serve", {{"partition", partition.index}, {"why", trouble}});
+  seams_.log.warning("partition does not serve",
+                     {{"partition", partition.index}, {"why", trouble}});
 }
 
 void Recovery::update_state() {

@@ -47,12 +47,11 @@ void Releaser::pump() {
     ++in_flight_;
     store::ReleaseCommand command = entry.command;
     const BootTime deadline = std::min(entry.until, now + attempt);
-    seams_.store.release(
-        std::move(command), deadline,
-        [this, entry = std::move(entry)](store::ReleaseResult result) mutable {
-          --in_flight_;
-          on_answer(std::move(entry), result);
-        });
+    seams_.store.release(std::move(command), deadline,
+                         [this, entry = std::move(entry)](store::ReleaseResult result) mutable {
+                           --in_flight_;
+                           on_answer(std::move(entry), result);
+                         });
   }
   if (queue_.empty() && in_flight_ == 0 && idle_) std::exchange(idle_, nullptr)();
 }

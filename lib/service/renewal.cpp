@@ -21,8 +21,7 @@ void Renewer::confirmed(HeldLease& lease, const store::Head& head, core::Backend
   lease.failures = 0;
   lease.trouble = RenewalTrouble::none;
   const auto acquired_at = core::backend_time(lease.acquired_at_ms);
-  lease.lifetime_end =
-      head.sent_at + (acquired_at + Milliseconds(lease.lifetime_ms) - head.now);
+  lease.lifetime_end = head.sent_at + (acquired_at + Milliseconds(lease.lifetime_ms) - head.now);
   const bool wanted = lease.automatic && !lease.releasing && lease.session->online() &&
                       extendable(lease) && !lease.heartbeat_missed;
   const auto jitter = static_cast<std::int64_t>(seams_.random.below(2'000'001)) - 1'000'000;
@@ -71,16 +70,15 @@ void Renewer::send(std::uint32_t partition) {
   std::erase(collected_, partition);
   ++calls_;
   const BootTime deadline = seams_.clock.boot_now() + attempt_timeout(batch.shortest_ttl);
-  seams_.store.renew_timed(std::move(batch.renewals), deadline,
-                           [this, partition, asked = std::move(batch.asked)](
-                               store::TimedRenewalsResult result) {
-                             recovery_.observe(partition, result.head);
-                             on_answer(asked, result);
-                           });
+  seams_.store.renew_timed(
+      std::move(batch.renewals), deadline,
+      [this, partition, asked = std::move(batch.asked)](store::TimedRenewalsResult result) {
+        recovery_.observe(partition, result.head);
+        on_answer(asked, result);
+      });
 }
 
-void Renewer::on_answer(const std::vector<Asked>& asked,
-                        const store::TimedRenewalsResult& result) {
+void Renewer::on_answer(const std::vector<Asked>& asked, const store::TimedRenewalsResult& result) {
   const bool answered = result.head.status == store::Status::ok;
   SL_ASSERT(!answered || result.results.size() == asked.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -102,8 +100,8 @@ void Renewer::on_result(HeldLease& lease, const store::Head& head,
   if (result.status == store::Status::ok) {
     ++renewed_;
     const bool advanced = core::unix_ms(result.expires_at) > lease.expires_at_ms;
-    // A record that has seen a higher sequence (from a daemon whose clock was ahead) takes ours for a
-    // replay and stays as it is: step over it.
+    // A record that has seen a higher sequence (from a daemon whose clock was ahead) takes ours for
+    // a replay and stays as it is: step over it.
     if (!advanced && extendable(lease)) lease.sequence += sequence_step;
     confirmed(lease, head, result.expires_at);
     if (lease.check_again) {
@@ -137,7 +135,8 @@ void Renewer::on_failure(HeldLease& lease) {
   lease.trouble = RenewalTrouble::unavailable;
   const Milliseconds delay = retry_delay(lease.ttl(), lease.failures);
   if (lease.failures < UINT8_MAX) ++lease.failures;
-  const auto jitter = Milliseconds(seams_.random.below(static_cast<std::uint64_t>(delay.count()) + 1));
+  const auto jitter =
+      Milliseconds(seams_.random.below(static_cast<std::uint64_t>(delay.count()) + 1));
   if (!lease.releasing) lease.renew_due = seams_.clock.boot_now() + delay / 2 + jitter / 2;
   reschedule(lease);
 }

@@ -94,8 +94,9 @@ core::Outcome<Session*> LeaseService::open_session(const core::Principal& princi
   if (call.instance.empty()) {
     owner.instance = kernel_.ids.instance();
   } else if (!kernel_.sessions.resume_token_fits(owner, call.resume)) {
-    return core::invalid("resume", "This resume token does not belong to that instance; "
-                                   "send hello without service_instance_id and resume");
+    return core::invalid("resume",
+                         "This resume token does not belong to that instance; "
+                         "send hello without service_instance_id and resume");
   }
   if (Session* existing = kernel_.sessions.find(owner.instance)) {
     if (existing->online()) std::exchange(existing->sink, nullptr)->superseded();

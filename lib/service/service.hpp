@@ -1,8 +1,8 @@
 // LeaseService: the only door to leases for every transport. It decides who asks, whether he may,
 // whether it is valid and whether there is room, and then hands over to one operation per file.
 //
-// Single-threaded, loop-free: it is driven by calls, by its timers and by turn(), which whoever owns
-// the loop calls before anything else whenever it wakes.
+// Single-threaded, loop-free: it is driven by calls, by its timers and by turn(), which whoever
+// owns the loop calls before anything else whenever it wakes.
 #pragma once
 
 #include <functional>
@@ -25,9 +25,9 @@ class LeaseService final : private store::StoreListener {
     SessionId session{};
     core::HelloAnswer answer;
   };
-  /// Opens or resumes a session for a connection. invalid_credential for nobody; invalid_lease_request
-  /// for a version that is not spoken or a resume that does not fit. `sink` gets the events until
-  /// disconnected().
+  /// Opens or resumes a session for a connection. invalid_credential for nobody;
+  /// invalid_lease_request for a version that is not spoken or a resume that does not fit. `sink`
+  /// gets the events until disconnected().
   [[nodiscard]] core::Outcome<Greeting> hello(const base::PeerIdentity& peer,
                                               const core::HelloCall& call, bool admin,
                                               EventSink& sink);

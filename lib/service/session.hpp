@@ -54,7 +54,9 @@ struct Session {
   /// Tells now, or keeps a loss for the next resume.
   void tell(const core::Event& event);
   /// True if `lease_id` was told lost in this session and the store may still think otherwise.
-  [[nodiscard]] bool told_lost(const core::LeaseId& lease_id) const { return lost.contains(lease_id); }
+  [[nodiscard]] bool told_lost(const core::LeaseId& lease_id) const {
+    return lost.contains(lease_id);
+  }
   /// Remembers a told loss until `until`, and drops what has passed by `now`.
   void remember_lost(const core::LeaseId& lease_id, BootTime until, BootTime now);
 };

@@ -1,5 +1,5 @@
-// Acquisitions that wait for a lock, first come first served within this daemon: only the first in a
-// line asks the store, so that a release costs one call however many wait.
+// Acquisitions that wait for a lock, first come first served within this daemon: only the first in
+// a line asks the store, so that a release costs one call however many wait.
 #pragma once
 
 #include <deque>

@@ -111,7 +111,8 @@ struct TimedRenewalResult {
   /// The terminal state, where status is lost and the store can tell.
   std::optional<core::LeaseState> state;
 };
-/// One answer per renewal in the order asked. REQUIRES: results filled only where head.status is ok.
+/// One answer per renewal in the order asked. REQUIRES: results filled only where head.status is
+/// ok.
 struct TimedRenewalsResult {
   Head head;
   std::vector<TimedRenewalResult> results;
@@ -208,8 +209,8 @@ struct RecoverCommand {
   std::int64_t seen_sequence = 0;
   Audit audit;
 };
-/// ok: recovered by this call, `gate` is the new one. conflict: somebody else changed the gate first.
-/// unavailable with retry_after: the clocks differ too much.
+/// ok: recovered by this call, `gate` is the new one. conflict: somebody else changed the gate
+/// first. unavailable with retry_after: the clocks differ too much.
 struct RecoverResult {
   Head head;
   Gate gate;

@@ -1,5 +1,6 @@
 // LeaseStore: the seam between the service and whatever keeps leases. Valkey in production
-// (daemon/valkey), a model in the simulator. Contract "operations"; one method per atomic operation.
+// (daemon/valkey), a model in the simulator. Contract "operations"; one method per atomic
+// operation.
 //
 // For every method: asynchronous, `done` is called exactly once, never from inside the call, never
 // after the store is destroyed. A command whose deadline passes before it was written completes as
@@ -31,7 +32,8 @@ class LeaseStore {
   [[nodiscard]] virtual std::size_t pending() const = 0;
 
   virtual void acquire(AcquireCommand command, BootTime deadline, Done<AcquireResult> done) = 0;
-  /// Many leases of one partition in one call. REQUIRES: 1..limits::renewals_per_call, one partition.
+  /// Many leases of one partition in one call. REQUIRES: 1..limits::renewals_per_call, one
+  /// partition.
   virtual void renew_timed(std::vector<TimedRenewal> renewals, BootTime deadline,
                            Done<TimedRenewalsResult> done) = 0;
   virtual void renew(RenewCommand command, BootTime deadline, Done<RenewResult> done) = 0;

@@ -66,7 +66,9 @@ std::int64_t MemoryStore::counter(const core::LockDigest& digest) const {
   return slot == partition.slots.end() ? 0 : slot->second.counter;
 }
 
-void MemoryStore::corrupt(const core::LockDigest& digest) { of(digest).slots[digest].corrupt = true; }
+void MemoryStore::corrupt(const core::LockDigest& digest) {
+  of(digest).slots[digest].corrupt = true;
+}
 
 // --- carrying commands out ----------------------------------------------------------------------
 
@@ -86,10 +88,9 @@ void MemoryStore::run(BootTime deadline, Done<Result> done,
   const std::uint64_t number = ++last_number_;
   const BootTime sent_at = clock_.boot_now();
   Pending& pending = pending_[number];
-  pending.complete = [sent_at, done = std::move(done),
-                      operation = std::move(operation),
-                      lose_reply = std::exchange(lose_reply_, false)](
-                         std::optional<Status> failed) mutable {
+  pending.complete = [sent_at, done = std::move(done), operation = std::move(operation),
+                      lose_reply =
+                          std::exchange(lose_reply_, false)](std::optional<Status> failed) mutable {
     Result result;
     if (failed) {
       result.head.status = *failed;
@@ -156,8 +157,7 @@ LeaseState MemoryStore::effective(const Partition& partition, const core::LeaseR
 LeaseState MemoryStore::state_of(const Partition& partition, const Slot* slot,
                                  const Remembered& remembered, BackendTime now) {
   if (remembered.ended != LeaseState::active) return remembered.ended;
-  if (slot != nullptr && slot->record &&
-      slot->record->grant.lease_id == remembered.lease_id) {
+  if (slot != nullptr && slot->record && slot->record->grant.lease_id == remembered.lease_id) {
     return effective(partition, *slot->record, now);
   }
   return remembered.epoch != partition.gate.epoch ? LeaseState::revoked : LeaseState::expired;
@@ -224,11 +224,11 @@ void MemoryStore::end(Partition& partition, Slot& slot, LeaseState state, Backen
 void MemoryStore::notify(NoticeKind kind, std::uint32_t partition, const core::LockDigest& digest,
                          const core::LeaseId& lease_id) {
   const std::uint64_t number = ++last_number_;
-  notices_[number] =
-      timers_.at(clock_.boot_now(), [this, number, notice = Notice{kind, partition, digest, lease_id}] {
-        auto own = notices_.extract(number);
-        if (up_) listener_->on_notice(notice);
-      });
+  notices_[number] = timers_.at(clock_.boot_now(),
+                                [this, number, notice = Notice{kind, partition, digest, lease_id}] {
+                                  auto own = notices_.extract(number);
+                                  if (up_) listener_->on_notice(notice);
+                                });
 }
 
 // --- operations ---------------------------------------------------------------------------------
@@ -255,8 +255,7 @@ void MemoryStore::acquire(AcquireCommand command, BootTime deadline, Done<Acquir
       remember(partition, command.idempotency, head, result, nullptr);
       return result;
     }
-    const std::int64_t token =
-        std::max(slot.counter, partition.gate.token_floor.value) + 1;
+    const std::int64_t token = std::max(slot.counter, partition.gate.token_floor.value) + 1;
     if (token > core::limits::maximum_token) {
       return refused<AcquireResult>(head, Status::exhausted);
     }
@@ -267,8 +266,8 @@ void MemoryStore::acquire(AcquireCommand command, BootTime deadline, Done<Acquir
     core::LeaseRecord record;
     record.identity = command.identity;
     record.owner = command.owner;
-    record.grant = {command.candidate, {token}, head.now, head.now, head.now + command.ttl,
-                    command.ttl};
+    record.grant = {command.candidate,      {token},    head.now, head.now,
+                    head.now + command.ttl, command.ttl};
     record.maximum_lifetime = command.maximum_lifetime;
     record.work = command.work;
     record.request_id = command.audit.request_id;
@@ -383,8 +382,8 @@ void MemoryStore::inspect(InspectCommand command, BootTime deadline, Done<Inspec
     if (head.status != Status::ok) return refused<InspectResult>(head, head.status);
     Slot& slot = partition.slots[command.digest];
     if (slot.corrupt) return refused<InspectResult>(head, Status::quarantined);
-    const bool meant = slot.record && (!command.lease_id ||
-                                       *command.lease_id == slot.record->grant.lease_id);
+    const bool meant =
+        slot.record && (!command.lease_id || *command.lease_id == slot.record->grant.lease_id);
     if (!meant) return refused<InspectResult>(head, Status::not_found);
     InspectResult result;
     result.head = head;
@@ -427,8 +426,8 @@ void MemoryStore::read_gate(std::uint32_t index, BootTime deadline, Done<GateRes
     result.head.now = backend_clock_();
     result.gate = partition.gate;
     result.gate.on_this_server = partition.server == server_;
-    result.gate.observed = std::to_string(partition.gate.epoch.value) + ":" +
-                           std::to_string(partition.server);
+    result.gate.observed =
+        std::to_string(partition.gate.epoch.value) + ":" + std::to_string(partition.server);
     result.head.epoch = partition.gate.epoch;
     return result;
   });
@@ -462,8 +461,7 @@ void MemoryStore::recover(RecoverCommand command, BootTime deadline, Done<Recove
     Gate& gate = partition.gate;
     RecoverResult result;
     const BackendTime now = backend_clock_();
-    const auto observed =
-        std::to_string(gate.epoch.value) + ":" + std::to_string(partition.server);
+    const auto observed = std::to_string(gate.epoch.value) + ":" + std::to_string(partition.server);
     if (observed != command.observed) {
       result.head.status = Status::conflict;
       return result;
@@ -475,8 +473,8 @@ void MemoryStore::recover(RecoverCommand command, BootTime deadline, Done<Recove
       return result;
     }
     if (!command.keep_leases || gate.sequence < command.seen_sequence) {
-      const std::int64_t floor = std::max({core::unix_ms(now) * 1000, gate.token_floor.value + 1,
-                                           command.seen_token.value + 1});
+      const std::int64_t floor = std::max(
+          {core::unix_ms(now) * 1000, gate.token_floor.value + 1, command.seen_token.value + 1});
       const bool lost_gate = gate.state == GateState::absent;
       const Milliseconds longest = lost_gate ? command.maximum_ttl : partition.largest_ttl;
       gate.epoch = {floor};

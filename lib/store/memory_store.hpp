@@ -27,7 +27,8 @@ class MemoryStore final : public LeaseStore {
   void restart();
   /// All data is gone, and the process is new.
   void wipe();
-  /// While stalled, commands are taken and not answered: they complete as unknown at their deadline.
+  /// While stalled, commands are taken and not answered: they complete as unknown at their
+  /// deadline.
   void stall(bool stalled) { stalled_ = stalled; }
   /// The link breaks: pending commands are unknown, new ones unavailable, until connect().
   void disconnect();
@@ -89,8 +90,7 @@ class MemoryStore final : public LeaseStore {
   Partition& of(const core::LockDigest& digest);
   [[nodiscard]] Head begin(Partition& partition);
   [[nodiscard]] static core::LeaseState effective(const Partition& partition,
-                                                  const core::LeaseRecord& record,
-                                                  BackendTime now);
+                                                  const core::LeaseRecord& record, BackendTime now);
   [[nodiscard]] static core::LeaseState state_of(const Partition& partition, const Slot* slot,
                                                  const Remembered& remembered, BackendTime now);
   [[nodiscard]] static bool holds(const core::LeaseRecord& record, const Holder& holder);

@@ -1,5 +1,5 @@
-// The seams driven by hand: a clock that stands still until moved, timers that fire in order of time
-// when it is, seeded randomness, and sinks that keep what they are given.
+// The seams driven by hand: a clock that stands still until moved, timers that fire in order of
+// time when it is, seeded randomness, and sinks that keep what they are given.
 #pragma once
 
 #include <map>
@@ -35,7 +35,8 @@ class ManualTimers final : public base::Timers {
     return std::make_unique<Armed>(*this, key);
   }
 
-  /// Moves time on, firing what falls due on the way; `woken` comes before each, as the loop's turn.
+  /// Moves time on, firing what falls due on the way; `woken` comes before each, as the loop's
+  /// turn.
   template <class Woken>
   void advance(base::Nanoseconds by, Woken&& woken) {
     const base::BootTime end = clock_.boot + by;
@@ -69,8 +70,8 @@ class ManualTimers final : public base::Timers {
   void move_to(base::BootTime when) {
     if (when <= clock_.boot) return;
     // Whole milliseconds of wall time pass with the boot time's.
-    clock_.wall += base::floor_ms(when.time_since_epoch()) -
-                   base::floor_ms(clock_.boot.time_since_epoch());
+    clock_.wall +=
+        base::floor_ms(when.time_since_epoch()) - base::floor_ms(clock_.boot.time_since_epoch());
     clock_.boot = when;
   }
   template <class Woken>

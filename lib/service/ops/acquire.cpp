@@ -84,20 +84,24 @@ class AcquireOperation final : public PendingOperation, public Waiter {
     kernel_.recovery.observe(kernel_.partition(command_.digest), result.head);
     blocked_ = false;
     switch (result.head.status) {
-      case Status::ok: return on_granted(result);
-      case Status::conflict: return on_conflict(result);
+      case Status::ok:
+        return on_granted(result);
+      case Status::conflict:
+        return on_conflict(result);
       case Status::unknown:
         maybe_done_ = true;
         return on_unanswered(result.head);
       case Status::grace:
       case Status::recovering:
       case Status::unavailable:
-      case Status::deadline_exceeded: return on_unanswered(result.head);
+      case Status::deadline_exceeded:
+        return on_unanswered(result.head);
       case Status::lost:
       case Status::not_found:
       case Status::idempotency_conflict:
       case Status::quarantined:
-      case Status::exhausted: return finish(base::failed(failure_of(result.head)));
+      case Status::exhausted:
+        return finish(base::failed(failure_of(result.head)));
     }
   }
 
@@ -118,7 +122,8 @@ class AcquireOperation final : public PendingOperation, public Waiter {
     const Milliseconds remaining = result.current_expires_at - result.head.now;
     const core::LeasePolicy& policy = kernel_.settings.policy;
     if (core::valid_until(policy, result.head.sent_at, remaining) -
-            core::margin(policy, result.grant.ttl) <= now) {
+            core::margin(policy, result.grant.ttl) <=
+        now) {
       // The answer took so long that the lease is as good as over: nobody may rely on it.
       release_unheard(result);
       return finish(base::failed(core::failure(FailureCode::lease_lost)));
@@ -150,8 +155,7 @@ class AcquireOperation final : public PendingOperation, public Waiter {
   void release_unheard(const store::AcquireResult& result) {
     kernel_.releaser.release(
         {command_.digest, result.grant.lease_id, result.grant.token, command_.owner},
-        command_.audit.principal_class,
-        result.head.sent_at + command_.ttl + command_.ttl / 10);
+        command_.audit.principal_class, result.head.sent_at + command_.ttl + command_.ttl / 10);
   }
 
   void on_conflict(const store::AcquireResult& result) {
@@ -187,8 +191,8 @@ class AcquireOperation final : public PendingOperation, public Waiter {
     finish(base::failed(failure_of(verdict)));
   }
 
-  /// The worker is told "unknown"; if it has gone by the time the store answers again, what may have
-  /// been granted is released instead of standing until its expiry.
+  /// The worker is told "unknown"; if it has gone by the time the store answers again, what may
+  /// have been granted is released instead of standing until its expiry.
   void resolve_later();
 
   void rest_until(BootTime wake) {
@@ -197,9 +201,7 @@ class AcquireOperation final : public PendingOperation, public Waiter {
     timer_ = kernel_.seams.timers.at(std::min(wake, limit), [this, last] { ask(last && waits_); });
   }
 
-  Milliseconds jitter() {
-    return Milliseconds(kernel_.seams.random.below(expiry_jitter_ms + 1));
-  }
+  Milliseconds jitter() { return Milliseconds(kernel_.seams.random.below(expiry_jitter_ms + 1)); }
 
   void finish(core::Outcome<core::Answer> outcome) {
     timer_.reset();
@@ -228,7 +230,8 @@ class AcquireOperation final : public PendingOperation, public Waiter {
   bool gone_ = false;
 };
 
-/// Outlives the acquisition that was answered "unknown": asks once more when the store answers again.
+/// Outlives the acquisition that was answered "unknown": asks once more when the store answers
+/// again.
 class UnknownAcquire final : public PendingOperation {
  public:
   UnknownAcquire(Kernel& kernel, std::uint64_t number, SessionId session,
@@ -313,11 +316,11 @@ store::AcquireCommand command_for(Kernel& kernel, const Session& session,
   command.maximum_lifetime = terms.maximum_lifetime;
   command.work = call.work;
   command.metadata = call.metadata;
-  command.idempotency = {
-      core::idempotency_scope(core::Operation::acquire, command.digest, session.owner.principal,
-                              call.request_id),
-      core::request_digest(call, command.digest, session.owner),
-      core::replay_retention(kernel.settings.policy), kernel.settings.policy.retry_window};
+  command.idempotency = {core::idempotency_scope(core::Operation::acquire, command.digest,
+                                                 session.owner.principal, call.request_id),
+                         core::request_digest(call, command.digest, session.owner),
+                         core::replay_retention(kernel.settings.policy),
+                         kernel.settings.policy.retry_window};
   command.audit = {call.request_id, context.correlation, context.decision,
                    session.principal->principal_class};
   return command;
@@ -341,15 +344,14 @@ void acquire(Kernel& kernel, Session& session, const CallContext& context, core:
       !core::in_scope(*session.principal, *identity)) {
     return done(base::failed(core::failure(FailureCode::access_denied)));
   }
-  const auto terms =
-      core::effective_terms(kernel.settings.policy, call.ttl, call.maximum_lifetime);
+  const auto terms = core::effective_terms(kernel.settings.policy, call.ttl, call.maximum_lifetime);
   if (!terms) return done(base::failed(terms.error()));
   const auto deadline = deadline_of(call.deadline, kernel.settings.policy, context.received_at,
                                     kernel.seams.clock.wall_now());
   if (!deadline) return done(base::failed(core::failure(FailureCode::deadline_exceeded)));
   if (kernel.draining) {
-    return done(base::failed(
-        core::failure(FailureCode::lease_backend_unavailable, default_retry_after)));
+    return done(
+        base::failed(core::failure(FailureCode::lease_backend_unavailable, default_retry_after)));
   }
   if (const auto full = no_room(kernel, session)) return done(base::failed(*full));
 

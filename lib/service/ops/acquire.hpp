@@ -5,7 +5,8 @@
 
 namespace starlease::service {
 
-/// Checks the call against the caller's rights and the policy, then starts it. `done` is called once.
+/// Checks the call against the caller's rights and the policy, then starts it. `done` is called
+/// once.
 void acquire(Kernel& kernel, Session& session, const CallContext& context, core::AcquireCall call,
              AnswerDone done);
 

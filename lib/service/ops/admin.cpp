@@ -12,10 +12,14 @@ using store::Status;
 
 std::string_view gate_name(const store::Gate& gate) {
   switch (gate.state) {
-    case store::GateState::serving: return gate.on_this_server ? "serving" : "foreign";
-    case store::GateState::closed: return "closed";
-    case store::GateState::absent: return "absent";
-    case store::GateState::corrupt: return "corrupt";
+    case store::GateState::serving:
+      return gate.on_this_server ? "serving" : "foreign";
+    case store::GateState::closed:
+      return "closed";
+    case store::GateState::absent:
+      return "absent";
+    case store::GateState::corrupt:
+      return "corrupt";
   }
   SL_UNREACHABLE();
 }
@@ -25,7 +29,11 @@ class NamespaceOperation final : public PendingOperation {
  public:
   NamespaceOperation(Kernel& kernel, std::uint64_t number, SessionId session, BootTime deadline,
                      AnswerDone done)
-      : kernel_(kernel), number_(number), session_(session), deadline_(deadline), done_(std::move(done)) {
+      : kernel_(kernel),
+        number_(number),
+        session_(session),
+        deadline_(deadline),
+        done_(std::move(done)) {
     answer_.namespace_name = kernel.settings.namespace_name;
   }
 
@@ -57,8 +65,8 @@ class NamespaceOperation final : public PendingOperation {
     if (result.head.status != Status::ok && !trouble_) trouble_ = result.head;
     if (result.head.status == Status::ok) {
       const store::Gate& gate = result.gate;
-      answer_.partitions.push_back({partition, std::string(gate_name(gate)), gate.epoch,
-                                    gate.token_floor, gate.sequence});
+      answer_.partitions.push_back(
+          {partition, std::string(gate_name(gate)), gate.epoch, gate.token_floor, gate.sequence});
     }
     if (--left_ > 0) return;
     std::ranges::sort(answer_.partitions, {}, &core::PartitionStatus::partition);

@@ -14,7 +14,8 @@ using store::Status;
 void settle(Kernel& kernel, HeldLease& lease, const store::ReleaseCommand& command,
             const store::Head& head, const std::string& principal_class) {
   switch (head.status) {
-    case Status::ok: return kernel.held.remove(lease);
+    case Status::ok:
+      return kernel.held.remove(lease);
     case Status::lost:
       return kernel.loss.lose(lease, core::LossReason::renewal_rejected, std::nullopt);
     case Status::unknown:

@@ -24,7 +24,9 @@ struct OriginalAnswer {
     const GrantContext context{digest, identity, {}, renewed};
     return answer_for_past(context, grant, current_state, now);
   }
-  Original operator()(const store::AcquireResult& r) const { return granted(r.head, r.grant, false); }
+  Original operator()(const store::AcquireResult& r) const {
+    return granted(r.head, r.grant, false);
+  }
   Original operator()(const store::RenewResult& r) const { return granted(r.head, r.grant, true); }
   Original operator()(const store::ReleaseResult& r) const {
     if (r.head.status != Status::ok) return failure_of(r.head);

@@ -1,4 +1,5 @@
-// resolve: what became of a request whose outcome is unknown. Contract "idempotency"; ipc.md `resolve`.
+// resolve: what became of a request whose outcome is unknown. Contract "idempotency"; ipc.md
+// `resolve`.
 #pragma once
 
 #include "lib/service/kernel.hpp"

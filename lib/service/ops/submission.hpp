@@ -1,6 +1,7 @@
-// One store command on behalf of a worker, repeated under the same idempotency key while its outcome
-// is unknown and time remains. A repeat either finds what the first attempt did or does it once, so
-// that a cut connection costs a worker time and nothing else. Contract "idempotency"; design.md 8.
+// One store command on behalf of a worker, repeated under the same idempotency key while its
+// outcome is unknown and time remains. A repeat either finds what the first attempt did or does it
+// once, so that a cut connection costs a worker time and nothing else. Contract "idempotency";
+// design.md 8.
 #pragma once
 
 #include <functional>
@@ -60,10 +61,9 @@ class Submission final : public PendingOperation {
     kernel_.recovery.observe(plan_.partition, result.head);
     const store::Status status = result.head.status;
     if (status == store::Status::unknown) maybe_done_ = true;
-    const bool unanswered = status == store::Status::unknown ||
-                            status == store::Status::unavailable ||
-                            status == store::Status::recovering ||
-                            status == store::Status::deadline_exceeded;
+    const bool unanswered =
+        status == store::Status::unknown || status == store::Status::unavailable ||
+        status == store::Status::recovering || status == store::Status::deadline_exceeded;
     if (maybe_done_ && unanswered) {
       if (kernel_.now() < plan_.deadline && !gone_) return rest();
       result.head.status = store::Status::unknown;

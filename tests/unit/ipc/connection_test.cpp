@@ -12,8 +12,8 @@ namespace {
 const std::string hello = R"({"id":1,"op":"hello","protocol":1,"client":"test/1"})";
 
 std::string acquire(int id, const std::string& target = "target-1", const std::string& more = "") {
-  return R"({"id":)" + std::to_string(id) +
-         R"(,"op":"acquire","request_id":"r-)" + std::to_string(id) +
+  return R"({"id":)" + std::to_string(id) + R"(,"op":"acquire","request_id":"r-)" +
+         std::to_string(id) +
          R"(","identity":{"tenant_id":"t","program_id":"p","target_namespace":"n","target_id":")" +
          target + R"(","actor_name":"a"})" + more + "}";
 }
@@ -74,7 +74,8 @@ TEST_CASE("a stranger and another version are answered, then closed") {
 TEST_CASE("a broken frame is told and closes only that connection") {
   Host host;
   Peer& good = host.greeted();
-  for (const std::string_view bad : {std::string_view("\0\0\0\0", 4), std::string_view("\xff\xff\xff\xff", 4)}) {
+  for (const std::string_view bad :
+       {std::string_view("\0\0\0\0", 4), std::string_view("\xff\xff\xff\xff", 4)}) {
     Peer& peer = host.greeted();
     peer.send_bytes(bad);
     CHECK(has(peer.frames().at(0), R"("event":"protocol_error")"));

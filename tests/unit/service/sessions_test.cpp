@@ -64,7 +64,8 @@ TEST_CASE("waiters of one daemon are served in order, with one attempt a release
     CHECK(world.store.calls() - calls <= 4);
     REQUIRE(answers[i]->has_value());
     REQUIRE(**answers[i]);
-    for (std::size_t later = i + 1; later < line.size(); ++later) CHECK(!answers[later]->has_value());
+    for (std::size_t later = i + 1; later < line.size(); ++later)
+      CHECK(!answers[later]->has_value());
     lease = std::get<core::GrantAnswer>(***answers[i]);
     current = line[i];
   }

@@ -73,7 +73,8 @@ using Answered = std::shared_ptr<std::optional<core::Outcome<core::Answer>>>;
 
 struct World {
   explicit World(service::Settings s = short_settings(), std::uint32_t partitions = 1)
-      : settings(std::move(s)), principals(one_principal()),
+      : settings(std::move(s)),
+        principals(one_principal()),
         store(partitions, clock, timers,
               [this] {
                 return core::backend_time(clock.wall.time_since_epoch().count()) + backend_step;
@@ -145,12 +146,17 @@ struct World {
     return std::get<core::GrantAnswer>(*outcome);
   }
   core::ReleaseCall release_call(const core::GrantAnswer& lease) {
-    return {lease.grant.lease_id, lease.grant.token,
-            core::RequestId("req-" + std::to_string(++last_request)), {}};
+    return {lease.grant.lease_id,
+            lease.grant.token,
+            core::RequestId("req-" + std::to_string(++last_request)),
+            {}};
   }
   core::RenewCall renew_call(const core::GrantAnswer& lease) {
-    return {lease.grant.lease_id, lease.grant.token,
-            core::RequestId("req-" + std::to_string(++last_request)), {}, {}};
+    return {lease.grant.lease_id,
+            lease.grant.token,
+            core::RequestId("req-" + std::to_string(++last_request)),
+            {},
+            {}};
   }
 
   service::Settings settings;
