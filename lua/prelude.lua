@@ -1,0 +1,35 @@
+-- Constants of the library. No state, no function; the other files hold the behaviour.
+local prelude = {
+  -- Grows with every change that a daemon can notice; bundle.py gives it to the daemon too.
+  REVISION = 1,
+  -- Of the gate; a gate with another one is not touched.
+  SCHEMA_VERSION = 1,
+  -- The greatest integer that a Lua number, and a JSON number, holds exactly: 2^53-1.
+  MAX_INTEGER = 9007199254740991,
+  MAX_U32 = 4294967295,
+
+  -- A clock that steps back by less is clamped, by more closes the partition.
+  STEP_BACK_TOLERANCE_US = 5000000,
+  -- Streams are trimmed to about this many entries; whoever needs more reads them in time.
+  HISTORY_LENGTH = '10000',
+  AUDIT_LENGTH = '10000',
+
+  -- A batch of 100 holds the server for about half a millisecond.
+  RENEWALS_PER_CALL = 100,
+  SWEEP_LIMIT = 100,
+  MAX_PARTITIONS = 4096,
+
+  MAX_ID_BYTES = 128,
+  MAX_COMPONENT_BYTES = 256,
+  MAX_METADATA_BYTES = 4096,
+  MAX_NAMESPACE_BYTES = 64,
+  DIGEST_BYTES = 32,
+  HASH_BYTES = 8,
+  SCOPE_BYTES = 43,
+
+  -- The seven components of a lock identity in canonical order.
+  COMPONENTS = { 'tenant_id', 'program_id', 'target_namespace', 'target_id', 'actor_name',
+                 'workflow_name', 'operation_class' },
+}
+
+return prelude

@@ -1,0 +1,45 @@
+-- renew-if-owner as a worker's own request. Contract "renew". README, "starlease1_renew_once".
+local admission = require 'admission'
+local arguments = require 'arguments'
+local audit = require 'audit'
+local gate = require 'gate'
+local idempotency = require 'idempotency'
+local index = require 'index'
+local keys = require 'keys'
+local lifecycle = require 'lifecycle'
+local record = require 'record'
+local reply = require 'reply'
+local store = require 'store'
+
+local ARGUMENTS = arguments.specification {
+  'digest', 'digest', 'lease_id', 'id', 'token', 'positive', 'owner_principal_id', 'id',
+  'service_instance_id', 'id', 'ttl_ms', 'duration', 'request_id', 'id', 'scope', 'scope',
+  'request_digest', 'digest', 'retention_ms', 'positive', 'refusal_retention_ms', 'int',
+  'correlation_id', 'maybe_id', 'decision_id', 'maybe_id', 'principal_class', 'maybe_id',
+  'deadline_ms', 'int',
+}
+
+local function renew_once(gate_keys, args)
+  local call, request, refusal = admission.enter(gate_keys, args, ARGUMENTS, 'renew')
+  if not call then return refusal end
+  local lease, refused = admission.held_lease(call, request, 'renew')
+  if not lease then return refused end
+  local damaged = store.damaged(call.partition, { 'expiry', 'audit' })
+  if damaged then return reply.damaged(call, damaged) end
+
+  record.renew(lease, call.now_ms, request.ttl_ms)
+  local entry = audit.about('target_lease_renew', 'lease_renewed', request, lease)
+  entry.previous_state, entry.state = 'active', 'active'
+  audit.write(call, entry)
+  index.reschedule(call, { arguments.text(lease.expires_at), request.digest })
+  call.gate.largest_ttl = math.max(call.gate.largest_ttl, lease.ttl_ms)
+  gate.advance(call)
+  record.write_renewal(lease, keys.lease(call.partition, request.digest))
+  idempotency.store(call, request, 'renew', 'renewed', {
+    token = lease.token, acquired_at = lease.acquired_at, renewed_at = lease.renewed_at,
+    expires_at = lease.expires_at, ttl_ms = lease.ttl_ms, lease_id = lease.lease_id,
+    acquire_scope = lease.acquire_scope }, request.retention_ms)
+  return reply.record_block(reply.head(call, 'renewed'), lease, lifecycle.ended(call, lease))
+end
+
+return renew_once
