@@ -1,0 +1,234 @@
+// Requests; see the header. One function an operation, in the order of core::Call.
+#include "proto-ipc/request_decoder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto-ipc/fields.hpp"
+#include "proto-ipc/lease_json.hpp"
+#include "proto-ipc/metadata.hpp"
+#include "proto-ipc/wire_names.hpp"
+
+namespace starlease::ipc {
+namespace {
+
+using core::Milliseconds;
+
+constexpr TextRule client_rule{1, client_name_bytes, false};
+constexpr TextRule credential_rule{1, credential_bytes, false};
+
+// --- parts that several operations have ---------------------------------------------------------
+
+/// A duration of at least `least`; the longest stands for all longer ones.
+std::optional<Milliseconds> read_duration(Fields& fields, std::string_view name,
+                                          std::int64_t least) {
+  const auto given = fields.integer(name, {least, INT64_MAX});
+  if (!given) return std::nullopt;
+  return Milliseconds(std::min(*given, longest_duration_ms));
+}
+
+core::RequestId read_request_id(Fields& fields) {
+  return core::RequestId(fields.need_text("request_id", id_rule));
+}
+
+core::DeadlineRequest read_deadline(Fields& fields) {
+  core::DeadlineRequest deadline;
+  if (const auto at = fields.time("deadline_at")) deadline.at = core::WallTime(Milliseconds(*at));
+  deadline.timeout = read_duration(fields, "timeout_ms", 0);
+  if (deadline.at && deadline.timeout) {
+    fields.refuse("deadline_at", "Send deadline_at or timeout_ms, not both");
+  }
+  return deadline;
+}
+
+/// Which components must be there, and what they may hold, is decided by core::normalize().
+std::optional<core::RawIdentity> read_identity(Fields& fields) {
+  auto object = fields.object("identity");
+  if (!object) return std::nullopt;
+  core::RawIdentity identity;
+  for (std::size_t i = 0; i < core::component_count; ++i) {
+    identity.components[i] = object->text(core::component_names[i], any_text);
+  }
+  object->refuse_unknown();
+  return identity;
+}
+
+// --- operations ---------------------------------------------------------------------------------
+
+void read_notify(Fields& fields, core::HelloCall& call) {
+  const auto list = fields.list("notify");
+  if (!list) return;
+  for (const JsonValue item : list->children()) {
+    const auto wish = item.string();
+    if (wish == "renewed") {
+      call.notify_renewed = true;
+    } else if (wish == "backend") {
+      call.notify_backend = true;
+    } else {
+      fields.refuse("notify", "Send an array that holds \"renewed\", \"backend\" or both");
+    }
+  }
+}
+
+core::HelloCall read_hello(Fields& fields) {
+  core::HelloCall call;
+  call.protocol = fields.need_integer("protocol", any_integer);
+  call.client = fields.need_text("client", client_rule);
+  call.credential = fields.text("credential", credential_rule).value_or("");
+  call.instance = core::ServiceInstanceId(fields.text("service_instance_id", id_rule).value_or(""));
+  call.resume = fields.text("resume", credential_rule).value_or("");
+  read_notify(fields, call);
+  return call;
+}
+
+core::AcquireCall read_acquire(Fields& fields) {
+  core::AcquireCall call;
+  call.identity = fields.required("identity", read_identity(fields));
+  call.request_id = read_request_id(fields);
+  call.deadline = read_deadline(fields);
+  call.ttl = read_duration(fields, "ttl_ms", 1);
+  call.maximum_lifetime = read_duration(fields, "maximum_lifetime_ms", 1);
+  call.wait = read_duration(fields, "wait_ms", 0).value_or(Milliseconds(0));
+  call.heartbeat = read_duration(fields, "heartbeat_ms", 0).value_or(Milliseconds(0));
+  call.work.execution = core::ExecutionId(fields.text("execution_id", id_rule).value_or(""));
+  call.work.job = core::JobId(fields.text("job_id", id_rule).value_or(""));
+  call.work.trace = core::TraceId(fields.text("trace_id", id_rule).value_or(""));
+  if (const auto metadata = fields.value("metadata")) {
+    auto text = compact_metadata(*metadata);
+    if (text) {
+      call.metadata = std::move(*text);
+    } else {
+      fields.refuse("metadata", std::move(text.error().message));
+    }
+  }
+  call.renew = static_cast<core::RenewMode>(fields.choice("renew", renew_mode_names).value_or(0));
+  call.on_disconnect = static_cast<core::OnDisconnect>(
+      fields.choice("on_disconnect", on_disconnect_names).value_or(0));
+  return call;
+}
+
+core::RenewCall read_renew(Fields& fields) {
+  core::RenewCall call;
+  call.lease_id = read_lease_id(fields);
+  call.token = read_token(fields);
+  call.request_id = read_request_id(fields);
+  call.deadline = read_deadline(fields);
+  call.ttl = read_duration(fields, "ttl_ms", 1);
+  return call;
+}
+
+core::ReleaseCall read_release(Fields& fields) {
+  core::ReleaseCall call;
+  call.lease_id = read_lease_id(fields);
+  call.token = read_token(fields);
+  call.request_id = read_request_id(fields);
+  call.deadline = read_deadline(fields);
+  return call;
+}
+
+core::InspectCall read_inspect(Fields& fields) {
+  core::InspectCall call;
+  call.identity = read_identity(fields);
+  if (auto id = fields.text("lease_id", lease_id_rule)) call.lease_id = core::LeaseId(*id);
+  if (call.identity && call.lease_id) {
+    fields.refuse("lease_id", "Send identity or lease_id, not both");
+  }
+  if (!call.identity && !call.lease_id) fields.refuse("identity", "Send identity or lease_id");
+  return call;
+}
+
+core::ResolveCall read_resolve(Fields& fields) {
+  core::ResolveCall call;
+  call.request_id = read_request_id(fields);
+  call.operation = static_cast<core::Operation>(fields.need_choice("operation", resolvable_names));
+  call.identity = fields.required("identity", read_identity(fields));
+  return call;
+}
+
+core::NamespaceCall read_namespace(Fields& fields) {
+  return {static_cast<core::NamespaceAction>(fields.need_choice("action", namespace_action_names))};
+}
+
+using ReadCall = core::Call (*)(Fields&);
+
+template <auto Read>
+core::Call read_as(Fields& fields) {
+  return Read(fields);
+}
+
+template <class Call>
+core::Call read_nothing(Fields&) {
+  return Call{};
+}
+
+struct OperationRow {
+  ReadCall read;
+  bool on_worker_socket;
+  bool on_admin_socket;
+};
+
+/// In the order of operation_names.
+constexpr std::array<OperationRow, operation_names.size()> operations = {{
+    {read_as<read_hello>, true, true},
+    {read_as<read_acquire>, true, false},
+    {read_as<read_renew>, true, false},
+    {read_as<read_release>, true, false},
+    {read_as<read_inspect>, true, true},
+    {read_as<read_resolve>, true, true},
+    {read_nothing<core::PingCall>, true, true},
+    {read_nothing<core::GoodbyeCall>, true, true},
+    {read_as<read_namespace>, false, true},
+    {read_nothing<core::StatsCall>, false, true},
+}};
+
+bool spoken(const OperationRow& row, bool admin) {
+  return admin ? row.on_admin_socket : row.on_worker_socket;
+}
+
+std::string say_operations(bool admin) {
+  std::string sentence = "Send one of the operations of this socket:";
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (spoken(operations[i], admin)) (sentence += ' ').append(operation_names[i]);
+  }
+  return sentence;
+}
+
+/// REQUIRES: `fields` has no refusal yet.
+core::Call read_call(Fields& fields, bool admin) {
+  const std::string op = fields.need_text("op", any_text);
+  if (!fields.ok()) return {};
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (operation_names[i] != op || !spoken(operations[i], admin)) continue;
+    core::Call call = operations[i].read(fields);
+    fields.refuse_unknown();
+    return call;
+  }
+  fields.refuse("op", say_operations(admin));
+  return {};
+}
+
+RequestId read_id(Fields& fields) {
+  const auto value = fields.present("id", fields.value("id"));
+  if (!value) return {};
+  if (const auto number = value->integer()) return *number;
+  const auto text = value->string();
+  if (text && text->size() <= message_id_bytes) return std::string(*text);
+  fields.refuse("id", "Send an integer of 64 bits or a string of at most 64 bytes");
+  return {};
+}
+
+}  // namespace
+
+DecodedRequest RequestDecoder::decode(std::string_view payload, bool admin) {
+  const auto object = reader_.read(payload);
+  if (!object) return FrameError{std::string(object.error())};
+  Refusal refusal;
+  Fields fields(*object, refusal);
+  Request request;
+  request.id = read_id(fields);
+  if (fields.ok()) request.call = read_call(fields, admin);
+  if (refusal) return RefusedRequest{std::move(request.id), std::move(*refusal)};
+  return request;
+}
+
+}  // namespace starlease::ipc

@@ -1,0 +1,58 @@
+// Codes; see the header.
+#include "proto-ipc/wire_codes.hpp"
+
+#include <type_traits>
+
+namespace starlease::ipc {
+namespace {
+
+constexpr std::array<std::string_view, 8> success_names = {
+    "hello",         "pong",           "goodbye",         "lease_acquired",
+    "lease_renewed", "lease_released", "lease_inspected", "lease_resolved"};
+
+}  // namespace
+
+std::string_view name(SuccessCode code) { return success_names[static_cast<std::size_t>(code)]; }
+
+SuccessCode code_of(const core::Answer& answer) {
+  struct Visitor {
+    SuccessCode operator()(const core::HelloAnswer&) const { return SuccessCode::hello; }
+    SuccessCode operator()(const core::GrantAnswer& grant) const {
+      return grant.renewed ? SuccessCode::lease_renewed : SuccessCode::lease_acquired;
+    }
+    SuccessCode operator()(const core::ReleasedAnswer&) const {
+      return SuccessCode::lease_released;
+    }
+    SuccessCode operator()(const core::InspectedAnswer&) const {
+      return SuccessCode::lease_inspected;
+    }
+    SuccessCode operator()(const core::ResolvedAnswer&) const {
+      return SuccessCode::lease_resolved;
+    }
+    SuccessCode operator()(const core::PongAnswer&) const { return SuccessCode::pong; }
+    SuccessCode operator()(const core::GoodbyeAnswer&) const { return SuccessCode::goodbye; }
+    SuccessCode operator()(const core::NamespaceAnswer&) const {
+      return SuccessCode::lease_inspected;
+    }
+    SuccessCode operator()(const core::StatsAnswer&) const { return SuccessCode::lease_inspected; }
+  };
+  return std::visit(Visitor{}, answer);
+}
+
+std::optional<SuccessCode> parse_success_code(std::string_view text) {
+  for (std::size_t i = 0; i < success_names.size(); ++i) {
+    if (success_names[i] == text) return static_cast<SuccessCode>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<core::FailureCode> parse_failure_code(std::string_view text) {
+  // The last code closes the set; core::name() knows each of them.
+  for (int i = 0; i <= static_cast<int>(core::FailureCode::lease_not_found); ++i) {
+    const auto code = static_cast<core::FailureCode>(i);
+    if (core::name(code) == text) return code;
+  }
+  return std::nullopt;
+}
+
+}  // namespace starlease::ipc
