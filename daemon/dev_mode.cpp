@@ -110,7 +110,7 @@ std::vector<std::string> dev_valkey_arguments(const std::string& run_dir) {
           "--unixsocketperm",
           "700",
           "--dir",
-          run_dir + "/valkey",
+          dev_valkey_data(run_dir),
           "--logfile",
           run_dir + "/valkey.log",
           "--daemonize",
@@ -126,6 +126,8 @@ std::vector<std::string> dev_valkey_arguments(const std::string& run_dir) {
           "--maxmemory-policy",
           "noeviction"};
 }
+
+std::string dev_valkey_data(const std::string& run_dir) { return run_dir + "/valkey"; }
 
 std::string dev_valkey_socket(const std::string& run_dir) {
   return run_dir + std::string(valkey_socket);

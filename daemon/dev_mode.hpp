@@ -29,6 +29,7 @@ struct RunDir {
 
 /// Arguments of the private valkey-server: a Unix socket only, every write synced, nothing evicted.
 [[nodiscard]] std::vector<std::string> dev_valkey_arguments(const std::string& run_dir);
+[[nodiscard]] std::string dev_valkey_data(const std::string& run_dir);
 [[nodiscard]] std::string dev_valkey_socket(const std::string& run_dir);
 
 }  // namespace starlease

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/client/check_call.hpp"
 #include "proto-ipc/request_encoder.hpp"
 
 namespace starlease::client {
@@ -54,14 +55,25 @@ Engine::~Engine() {
   }
 }
 
+std::optional<Error> Engine::refuse(const core::Call& call) const {
+  if (fatal_) return fatal_;
+  if (!calls_.full()) return check_call(call);
+  Error error;
+  error.code = ErrorCode::lease_rate_limited;
+  error.message = "Too many calls of this client wait for an answer; let some finish first";
+  return error;
+}
+
+void Engine::post(std::move_only_function<void()> news) {
+  news_.push_back(std::move(news));
+  arm();
+}
+
 void Engine::submit(core::Call call, Milliseconds timeout, OnAnswer on_answer, Retry retry) {
-  if (fatal_ || calls_.full()) {
-    Error error;
-    error.code = ErrorCode::lease_rate_limited;
-    error.message = "Too many calls of this client wait for an answer; let some finish first";
-    if (fatal_) error = *fatal_;
-    news_.emplace_back([error, done = std::move(on_answer)]() mutable { done(error); });
-    return arm();
+  if (auto refusal = refuse(call)) {
+    return post([error = std::move(*refusal), done = std::move(on_answer)]() mutable {
+      done(std::move(error));
+    });
   }
   if (std::holds_alternative<core::AcquireCall>(call)) {
     // The caller has come back for what it had given up: the answer is wanted again.
@@ -82,7 +94,7 @@ void Engine::submit(core::Call call, Milliseconds timeout, OnAnswer on_answer, R
 void Engine::send(Number number) {
   PendingCall& call = *calls_.find(number);
   set_timeout(call.call, daemon_timeout(call.deadline - boot_now()));
-  const std::string payload = ipc::encode_request(number, call.call);
+  const std::string payload = ipc::encode_request(static_cast<std::int64_t>(number), call.call);
   Error error;
   if (payload.size() > connection_.frame_limit()) {
     error.code = ErrorCode::invalid_lease_request;
@@ -166,7 +178,8 @@ void Engine::on_time(BootTime now) {
     // The daemon hung, or it would have told: it must not go on renewing what nobody relies on.
     if (attached) release(*lease);
   }
-  if (link_ == Link::greeting && now >= hello_deadline_) disconnected();
+  const bool greeting_late = link_ == Link::greeting && now >= hello_deadline_;
+  if (greeting_late && !opening_) disconnected();
 }
 
 Error Engine::deadline_error(const PendingCall& call) const {
@@ -207,7 +220,7 @@ void Engine::release(HeldLease& lease) {
          Retry::all_retryable);
 }
 
-void Engine::finish(const Error& error) {
+void Engine::finish(const Error& error, LossReason reason) {
   if (fatal_) return;
   fatal_ = error;
   connection_.close();
@@ -215,7 +228,7 @@ void Engine::finish(const Error& error) {
   link_ = Link::down;
   for (const Number number : calls_.all()) complete(number, error);
   for (const std::uint64_t serial : leases_.held()) {
-    lose(*leases_.find(serial), LossReason::connection_lost, {});
+    lose(*leases_.find(serial), reason, {});
   }
 }
 

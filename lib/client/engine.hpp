@@ -18,6 +18,7 @@
 #include "lib/client/pending_calls.hpp"
 #include "lib/client/wakeup.hpp"
 #include "lib/core/id_factory.hpp"
+#include "proto-ipc/reply_decoder.hpp"
 
 namespace starlease::client {
 
@@ -50,6 +51,8 @@ class Engine {
               Retry retry = Retry::outcome_unknown);
   /// The same, waiting for the answer.
   Result<Answered> call(core::Call call, Milliseconds timeout);
+  /// Has `news` run by the next process(), as an answer would be.
+  void post(std::move_only_function<void()> news);
   /// Does what is due and runs the callbacks.
   Result<void> process();
   /// Waits for something to do, at most for `timeout`, and does it.
@@ -60,10 +63,9 @@ class Engine {
   void forget(HeldLease& lease) { leases_.remove(lease); }
   /// A callback was set on a lease that is lost already.
   void tell_loss(const HeldLease& lease);
-  /// A renewal that was asked for by hand has been answered. The answer came in time.
-  void renewed(HeldLease& lease, const core::GrantAnswer& answer);
-  /// Ends the link for good: everything that waits ends with `error`.
-  void finish(const Error& error);
+  [[nodiscard]] HeldLease* find(std::uint64_t serial) { return leases_.find(serial); }
+  /// Ends the link for good: everything that waits ends with `error`, what is held is lost.
+  void finish(const Error& error, LossReason reason = LossReason::connection_lost);
 
  private:
   enum class Link : std::uint8_t { down, greeting, ready };
@@ -76,6 +78,7 @@ class Engine {
   void run_news();
   void on_time(BootTime now);
   void arm();
+  [[nodiscard]] std::optional<Error> refuse(const core::Call& call) const;
   void send(Number number);
   void complete(Number number, Result<Answered> result);
   [[nodiscard]] Error deadline_error(const PendingCall& call) const;
@@ -98,6 +101,7 @@ class Engine {
   void on_reply(Number number, Result<core::Answer> answer);
   void on_late_reply(Number number, const Result<core::Answer>& answer);
   Result<Answered> granted(const core::AcquireCall& call, core::GrantAnswer answer);
+  void renewed(const core::GrantAnswer& answer);
   void release_unused(const core::GrantAnswer& answer);
   void on_daemon_event(const core::Event& event);
   void on_protocol_error(const std::string& message);
@@ -113,6 +117,7 @@ class Engine {
   core::IdFactory ids_;
   Wakeup wakeup_;
   Connection connection_;
+  ipc::ReplyDecoder decoder_;
   Link link_ = Link::down;
   /// True until the first greeting has been answered: nothing is retried then.
   bool opening_ = true;

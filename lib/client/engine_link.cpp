@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lib/base/crypto.hpp"
+#include "lib/client/check_call.hpp"
 #include "lib/client/convert.hpp"
 #include "lib/client/engine.hpp"
 #include "proto-ipc/request_encoder.hpp"
@@ -18,7 +19,7 @@ constexpr Milliseconds longest_connect_pause{500};
 constexpr Milliseconds busy_pause{5};
 
 /// The frame number of hello; calls count from 1.
-constexpr std::uint64_t hello_number = 0;
+constexpr std::int64_t hello_number = 0;
 
 Error cannot_connect(const std::string& path, int reason) {
   Error error;
@@ -92,7 +93,7 @@ void Engine::reconnect_later(BootTime now) {
   connect_pause_ = std::clamp(2 * connect_pause_, first_connect_pause, longest_connect_pause);
   // Jitter of a half keeps a crowd of clients from coming back together.
   const auto half = static_cast<std::uint64_t>(connect_pause_.count() / 2);
-  connect_at_ = now + connect_pause_ - Milliseconds(random_.below(half + 1));
+  connect_at_ = now + connect_pause_ - Milliseconds(static_cast<std::int64_t>(random_.below(half + 1)));
 }
 
 void Engine::say_hello() {
@@ -106,6 +107,7 @@ void Engine::say_hello() {
   hello.resume = session_.resume;
   hello.notify_renewed = true;
   hello.notify_backend = options_.watch_backend;
+  if (const auto error = check_call(hello)) return finish(*error);
   const std::string payload = ipc::encode_request(hello_number, hello);
   const bool fits = payload.size() <= connection_.frame_limit() && connection_.send(payload);
   if (!fits || !connection_.flush()) return disconnected();
@@ -163,6 +165,7 @@ void Engine::on_hello_refused(Error error) {
 }
 
 void Engine::disconnected() {
+  if (fatal_) return;
   const bool was_ready = link_ == Link::ready;
   connection_.close();
   wakeup_.forget();
@@ -202,19 +205,12 @@ void Engine::reattach(HeldLease& lease) {
   const auto left = base::floor_ms(lease.valid_until() - boot_now());
   submit(
       std::move(call), left,
-      [this, serial = lease.serial](Result<Answered> answered) {
+      [this, serial = lease.serial](const Result<Answered>& answered) {
         HeldLease* held = leases_.find(serial);
-        if (held == nullptr || held->loss) return;
-        if (!answered) {
-          // Past its end it is lost by the clock, with a better reason.
-          if (!answered.error().outcome_unknown() && !answered.error().retryable()) {
-            lose(*held, LossReason::renewal_rejected, {});
-          }
-          return;
-        }
-        if (const auto* grant = std::get_if<core::GrantAnswer>(&answered->answer)) {
-          renewed(*held, *grant);
-        }
+        if (answered || held == nullptr || held->loss) return;
+        // What may still come about is ended by the clock.
+        const Error& error = answered.error();
+        if (!error.retryable()) lose(*held, LossReason::renewal_rejected, {});
       },
       Retry::all_retryable);
 }

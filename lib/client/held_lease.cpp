@@ -2,8 +2,15 @@
 #include "lib/client/held_lease.hpp"
 
 #include "lib/base/assert.hpp"
+#include "lib/client/convert.hpp"
 
 namespace starlease::client {
+
+void HeldLease::expires_at(core::BackendTime time) {
+  grant.lease.expires_at = public_time(time);
+  envelope.expires_at = time;
+  grant.envelope_json = envelope_json(envelope);
+}
 
 void LeaseTable::add(HeldLease& lease) {
   lease.serial = ++last_serial_;

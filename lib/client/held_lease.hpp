@@ -9,6 +9,7 @@
 #include <starlease/lease.hpp>
 
 #include "lib/client/due_set.hpp"
+#include "lib/core/calls.hpp"
 
 namespace starlease::client {
 
@@ -20,6 +21,7 @@ struct HeldLease {
   /// Names it within its client; never reused.
   std::uint64_t serial = 0;
   Grant grant;
+  core::Envelope envelope;
   /// False from a closed connection until a renewal in the resumed session has been confirmed: the
   /// daemon may have released the lease meanwhile.
   bool attached = true;
@@ -30,6 +32,8 @@ struct HeldLease {
   [[nodiscard]] BootTime valid_until() const {
     return BootTime(Nanoseconds(grant.valid_until_boottime_ns));
   }
+  /// Takes over a new expiry, in the envelope too.
+  void expires_at(core::BackendTime time);
 };
 
 /// The leases of one client. Lost ones stay until their Lease is destroyed, but are not found by id.

@@ -68,9 +68,7 @@ void PendingCalls::connection_closed() {
 }
 
 std::vector<PendingCalls::Number> PendingCalls::past_deadline(BootTime now) {
-  auto due = deadlines_.take(now);
-  // take() of each removes it again, which is harmless.
-  return due;
+  return deadlines_.take(now);
 }
 
 std::vector<PendingCalls::Number> PendingCalls::due_resends(BootTime now) {

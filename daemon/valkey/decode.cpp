@@ -1,0 +1,235 @@
+// Replies about leases; see the header. Gates are in decode_gate.cpp.
+#include "daemon/valkey/decode.hpp"
+
+#include <array>
+
+#include "daemon/valkey/decode_parts.hpp"
+
+namespace starlease::valkey {
+namespace {
+
+using core::LeaseState;
+using core::Milliseconds;
+using store::Status;
+
+// --- stored and fresh answers, by their status --------------------------------------------------------
+
+void read_conflict(ReplyReader& reader, store::AcquireResult& result) {
+  result.head.status = Status::conflict;
+  result.head.retry_after = Milliseconds(reader.natural());
+  const std::string_view own = reader.text();
+  if (!own.empty()) result.own_lease_id = core::LeaseId(own);
+}
+
+void read_acquire_answer(ReplyReader& reader, std::string_view status,
+                         store::AcquireResult& result) {
+  if (status == "acquired") {
+    result.head.status = Status::ok;
+    result.grant = parts::read_grant(reader);
+  } else if (status == "conflict") {
+    read_conflict(reader, result);
+  } else {
+    parts::reject_status(reader, status);
+  }
+}
+
+void read_stored_renewal(ReplyReader& reader, std::string_view status,
+                         store::RenewResult& result) {
+  if (status == "renewed") {
+    result.head.status = Status::ok;
+    result.grant = parts::read_grant(reader);
+  } else if (status == "lost") {
+    result.head.status = Status::lost;
+    static_cast<void>(parts::read_state(reader));
+  } else {
+    parts::reject_status(reader, status);
+  }
+}
+
+void read_release_answer(ReplyReader& reader, std::string_view status,
+                         store::ReleaseResult& result) {
+  if (status == "released") {
+    result.head.status = Status::ok;
+    result.released_at = parts::read_time(reader);
+  } else if (status == "lost") {
+    result.head.status = Status::lost;
+    result.state = parts::read_state(reader);
+  } else {
+    parts::reject_status(reader, status);
+  }
+}
+
+/// The stored answer of an earlier request, into any of the results that can be replayed.
+template <class T, class ReadAnswer>
+void read_replayed(ReplyReader& reader, T& result, const parts::Replay& replay,
+                   ReadAnswer&& read_answer) {
+  result.head.replayed = true;
+  read_answer(reader, replay.original_status, result);
+  if constexpr (requires { result.current_state; }) {
+    if (result.head.status != Status::ok) return;
+    if (reader.good() && !replay.current_state) reader.reject("a lease without its current state");
+    result.current_state = replay.current_state.value_or(LeaseState::expired);
+    result.current_expires_at = replay.current_expires_at;
+  }
+}
+
+// --- timed renewals -----------------------------------------------------------------------------------
+
+/// By the codes of lua/README.md, "starlease1_renew".
+constexpr std::array<store::TimedRenewalResult, 7> renewal_codes = {{
+    {Status::ok, {}, std::nullopt},
+    {Status::ok, {}, std::nullopt},
+    {Status::lost, {}, std::nullopt},
+    {Status::lost, {}, LeaseState::expired},
+    {Status::lost, {}, LeaseState::released},
+    {Status::lost, {}, LeaseState::revoked},
+    {Status::quarantined, {}, std::nullopt},
+}};
+
+store::TimedRenewalResult read_renewal(ReplyReader& reader) {
+  const std::int64_t code = reader.natural();
+  const core::BackendTime expires_at = parts::read_time(reader);
+  if (code >= static_cast<std::int64_t>(renewal_codes.size())) {
+    reader.reject("unknown renewal code");
+    return {};
+  }
+  store::TimedRenewalResult result = renewal_codes[static_cast<std::size_t>(code)];
+  result.expires_at = expires_at;
+  return result;
+}
+
+}  // namespace
+
+DecodeResult<store::AcquireResult> decode_acquire(const redisReply& reply) {
+  ReplyReader reader(reply, "acquire");
+  Decoded<store::AcquireResult> decoded;
+  store::AcquireResult& result = decoded.result;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status == "replayed") {
+    read_replayed(reader, result, parts::read_replay(reader), read_acquire_answer);
+  } else if (raw.status == "grace") {
+    result.head.status = Status::grace;
+    result.head.retry_after = Milliseconds(reader.natural());
+  } else if (raw.status == "exhausted") {
+    result.head.status = Status::exhausted;
+    decoded.trouble = "fencing tokens are exhausted: nothing is granted any more";
+  } else {
+    read_acquire_answer(reader, raw.status, result);
+    result.current_expires_at = result.grant.expires_at;
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
+DecodeResult<store::TimedRenewalsResult> decode_renew_timed(const redisReply& reply,
+                                                            std::size_t asked) {
+  ReplyReader reader(reply, "renew");
+  Decoded<store::TimedRenewalsResult> decoded;
+  store::TimedRenewalsResult& result = decoded.result;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status != "renewed") {
+    parts::reject_status(reader, raw.status);
+  } else {
+    result.head.status = Status::ok;
+    result.results.reserve(asked);
+    for (std::size_t i = 0; i < asked; ++i) result.results.push_back(read_renewal(reader));
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
+DecodeResult<store::RenewResult> decode_renew(const redisReply& reply) {
+  ReplyReader reader(reply, "renew_once");
+  Decoded<store::RenewResult> decoded;
+  store::RenewResult& result = decoded.result;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status == "replayed") {
+    read_replayed(reader, result, parts::read_replay(reader), read_stored_renewal);
+  } else if (raw.status == "renewed") {
+    result.head.status = Status::ok;
+    result.record = parts::read_record(reader);
+    result.grant = result.record->grant;
+    result.current_expires_at = result.grant.expires_at;
+  } else if (raw.status == "lost") {
+    read_stored_renewal(reader, raw.status, result);
+  } else {
+    parts::reject_status(reader, raw.status);
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
+DecodeResult<store::ReleaseResult> decode_release(const redisReply& reply) {
+  ReplyReader reader(reply, "release");
+  Decoded<store::ReleaseResult> decoded;
+  store::ReleaseResult& result = decoded.result;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status == "replayed") {
+    read_replayed(reader, result, parts::read_replay(reader), read_release_answer);
+  } else {
+    read_release_answer(reader, raw.status, result);
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
+DecodeResult<store::InspectResult> decode_inspect(const redisReply& reply) {
+  ReplyReader reader(reply, "inspect");
+  Decoded<store::InspectResult> decoded;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  decoded.result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status == "found") {
+    decoded.result.head.status = Status::ok;
+    decoded.result.record = parts::read_record(reader);
+  } else if (raw.status == "not_found") {
+    decoded.result.head.status = Status::not_found;
+  } else {
+    parts::reject_status(reader, raw.status);
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
+DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
+                                                  core::Operation operation) {
+  ReplyReader reader(reply, "resolve");
+  Decoded<store::ResolveResult> decoded;
+  store::ResolveResult& result = decoded.result;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status == "not_found") {
+    result.head.status = Status::not_found;
+    return parts::finish(reader, std::move(decoded));
+  }
+  if (raw.status != "committed") {
+    parts::reject_status(reader, raw.status);
+    return parts::finish(reader, std::move(decoded));
+  }
+  result.head.status = Status::ok;
+  const parts::Replay replay = parts::read_replay(reader);
+  result.current_state = replay.current_state.value_or(LeaseState::expired);
+  const auto fill = [&](auto original, auto&& read_answer) {
+    original.head = raw.head;
+    read_replayed(reader, original, replay, read_answer);
+    result.outcome = std::move(original);
+  };
+  switch (operation) {
+    case core::Operation::acquire: fill(store::AcquireResult{}, read_acquire_answer); break;
+    case core::Operation::renew: fill(store::RenewResult{}, read_stored_renewal); break;
+    case core::Operation::release: fill(store::ReleaseResult{}, read_release_answer); break;
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
+}  // namespace starlease::valkey

@@ -1,0 +1,303 @@
+// The command line, on CLI11; see the header.
+#include "lib/cli/arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+
+#include "lib/cli/texts.hpp"
+
+namespace starlease::cli {
+namespace {
+
+constexpr const char* identity_help =
+    "IDENTITY is tenant/program/namespace/target/actor[/workflow[/class]], or the same in options.";
+
+/// What was typed of an identity; complete() checks it once everything is parsed.
+struct TypedIdentity {
+  std::string text;
+  std::string tenant, program, target_namespace, target, actor, workflow, operation_class;
+
+  void add_to(CLI::App& app) {
+    app.add_option("identity", text, "What is locked, in one word")->type_name("IDENTITY");
+    app.add_option("--tenant", tenant, "tenant_id")->type_name("T");
+    app.add_option("--program", program, "program_id")->type_name("P");
+    app.add_option("--namespace", target_namespace, "target_namespace")->type_name("N");
+    app.add_option("--target", target, "target_id")->type_name("X");
+    app.add_option("--actor", actor, "actor_name")->type_name("A");
+    app.add_option("--workflow", workflow, "workflow_name (default: default)")->type_name("W");
+    app.add_option("--class", operation_class, "operation_class (default: default)")
+        ->type_name("C");
+    app.footer(identity_help);
+  }
+
+  [[nodiscard]] bool typed() const { return !text.empty() || any_option(); }
+
+  [[nodiscard]] Identity complete() const {
+    if (text.empty()) return from_options();
+    if (any_option()) throw CLI::ValidationError("identity", "give IDENTITY or options, not both");
+    auto parsed = parse_identity(text);
+    if (!parsed) {
+      throw CLI::ValidationError(
+          "identity", "must be tenant/program/namespace/target/actor[/workflow[/class]]");
+    }
+    return *std::move(parsed);
+  }
+
+ private:
+  [[nodiscard]] bool any_option() const {
+    return !(tenant + program + target_namespace + target + actor + workflow + operation_class)
+                .empty();
+  }
+  [[nodiscard]] Identity from_options() const {
+    const std::pair<const char*, const std::string&> required[] = {{"--tenant", tenant},
+                                                                   {"--program", program},
+                                                                   {"--namespace", target_namespace},
+                                                                   {"--target", target},
+                                                                   {"--actor", actor}};
+    for (const auto& [option, value] : required) {
+      if (value.empty()) {
+        throw CLI::ValidationError("identity", std::string(option) +
+                                                   " is missing; give it, or IDENTITY in one word");
+      }
+    }
+    Identity identity{tenant, program, target_namespace, target, actor};
+    if (!workflow.empty()) identity.workflow_name = workflow;
+    if (!operation_class.empty()) identity.operation_class = operation_class;
+    return identity;
+  }
+};
+
+/// Calls `set` with the duration that is typed for `name`.
+CLI::Option* duration_option(CLI::App& app, const std::string& name,
+                             std::function<void(Duration)> set, const std::string& help) {
+  const auto read = [set = std::move(set), name](const CLI::results_t& typed) {
+    const auto duration = parse_duration(typed.back());
+    if (!duration) throw CLI::ValidationError(name, "must be a duration: 1500, 1500ms, 30s, 5m, 2h");
+    set(*duration);
+    return true;
+  };
+  return app.add_option(name, read, help)->type_name("DURATION");
+}
+
+void acquire_options(CLI::App& app, AcquireOptions& o) {
+  duration_option(app, "--ttl", [&o](Duration d) { o.ttl = d; },
+                  "How long one grant lasts (default: the daemon's)");
+  duration_option(app, "--max-lifetime", [&o](Duration d) { o.maximum_lifetime = d; },
+                  "When the lease ends in spite of renewal");
+  duration_option(app, "--wait", [&o](Duration d) { o.wait = d; },
+                  "Wait so long for a lease that another holds (default: not at all)");
+  duration_option(app, "--heartbeat", [&o](Duration d) { o.heartbeat = d; },
+                  "Stop renewing after so long without a frame (default: off)");
+  app.add_option("--request-id", o.request_id, "Name of the attempt; a repetition gets the same");
+  app.add_option("--execution-id", o.execution_id, "Carried in the envelope");
+  app.add_option("--job-id", o.job_id, "Kept in the record");
+  app.add_option("--trace-id", o.trace_id, "Carried in the envelope");
+  app.add_option("--metadata", o.metadata_json, "JSON object kept in the record, 4096 bytes");
+}
+
+void lease_options(CLI::App& app, LeaseArguments& lease) {
+  app.add_option("--lease-id", lease.lease_id, "As acquire printed it")->required();
+  app.add_option("--token", lease.token, "The fencing token")->required();
+  app.add_option("--request-id", lease.request_id, "Name of the attempt");
+}
+
+/// Everything that CLI11 writes into; commands take their part when they were typed.
+struct Parser {
+  CLI::App app{"Leases on targets, held by the starleased sidecar of this host.", "starlease"};
+  Invocation invocation;
+  /// What stands behind "--".
+  std::vector<std::string> tail;
+  bool has_tail = false;
+
+  AcquireArguments acquire;
+  RenewArguments renew;
+  ReleaseArguments release;
+  InspectArguments inspect;
+  ResolveArguments resolve;
+  WatchArguments watch;
+  RunArguments run;
+  std::string operation = "acquire";
+  TypedIdentity identity;
+
+  Parser() {
+    common();
+    leases();
+    questions();
+    runner();
+    administration();
+    app.require_subcommand(1);
+    app.fallthrough();
+  }
+
+  CLI::App& command(const char* name, const char* help, std::function<Command()> make) {
+    CLI::App& sub = *app.add_subcommand(name, help);
+    sub.callback([this, make = std::move(make)] { invocation.command = make(); });
+    return sub;
+  }
+
+  void common() {
+    CommonArguments& c = invocation.common;
+    app.add_option("--socket", c.socket,
+                   "The daemon's socket (STARLEASE_SOCKET, or /run/starlease/starleased.sock)");
+    app.add_option("--admin-socket", c.admin_socket,
+                   "The admin socket (STARLEASE_ADMIN_SOCKET, or /run/starlease/admin.sock)");
+    app.add_flag("--json", c.json, "One JSON object for each result");
+    duration_option(app, "--timeout", [&c](Duration d) { c.timeout = d; },
+                    "For each operation (default: 5s, and --wait)");
+    app.add_option("--instance", c.instance, "Take over this session; with --resume")
+        ->envname("STARLEASE_INSTANCE");
+    app.add_option("--resume", c.resume, "Its secret; better given as STARLEASE_RESUME")
+        ->envname("STARLEASE_RESUME");
+  }
+
+  void leases() {
+    CLI::App& a = command("acquire", "Acquire a lease and hold it until stdin closes", [this] {
+      acquire.options.identity = identity.complete();
+      acquire.options.keep_on_disconnect = acquire.detach;
+      return acquire;
+    });
+    identity.add_to(a);
+    acquire_options(a, acquire.options);
+    a.add_flag("--detach", acquire.detach,
+               "Print the lease and leave it to later commands; it is not renewed by itself then");
+    CLI::App& r = command("renew", "Extend a lease of a resumed session", [this] { return renew; });
+    lease_options(r, renew);
+    duration_option(r, "--ttl", [this](Duration d) { renew.ttl = d; }, "How long from now");
+    CLI::App& e = command("release", "Give a lease of a resumed session back",
+                          [this] { return release; });
+    lease_options(e, release);
+  }
+
+  void questions() {
+    command("ping", "Ask the daemon whether it and its backend are there",
+            [] { return PingArguments{}; });
+    CLI::App& i = command("inspect", "Show the lease on an identity", [this] {
+      take_target(inspect);
+      return inspect;
+    });
+    identity.add_to(i);
+    i.add_option("--lease-id", inspect.lease_id, "Instead of an identity");
+    CLI::App& r = command("resolve", "Tell what became of an attempt", [this] {
+      resolve.identity = identity.complete();
+      resolve.operation = operation == "acquire" ? Operation::acquire
+                          : operation == "renew" ? Operation::renew
+                                                 : Operation::release;
+      return resolve;
+    });
+    identity.add_to(r);
+    r.add_option("--request-id", resolve.request_id, "Of the attempt")->required();
+    r.add_option("--operation", operation, "What was attempted (default: acquire)")
+        ->check(CLI::IsMember({"acquire", "renew", "release"}));
+    CLI::App& w = command("watch", "Print what changes, until interrupted", [this] {
+      if (identity.typed() || !watch.target.lease_id.empty()) take_target(watch.target);
+      return watch;
+    });
+    identity.add_to(w);
+    w.add_option("--lease-id", watch.target.lease_id, "Watch this lease");
+    duration_option(w, "--interval", [this](Duration d) { watch.interval = d; },
+                    "How often a lease is looked at (default: 1s)");
+  }
+
+  void take_target(InspectArguments& target) const {
+    if (target.lease_id.empty()) {
+      target.identity = identity.complete();
+    } else if (identity.typed()) {
+      throw CLI::ValidationError("identity", "give an identity or --lease-id, not both");
+    }
+  }
+
+  void runner() {
+    CLI::App& r = command("run", "Run CMD under a lease: starlease run IDENTITY -- CMD ARGS",
+                          [this] {
+      run.options.identity = identity.complete();
+      run.command = take_tail();
+      if (run.command.empty()) throw CLI::ValidationError("CMD", "put it behind \"--\"");
+      return run;
+    });
+    identity.add_to(r);
+    acquire_options(r, run.options);
+    duration_option(r, "--kill-after", [this](Duration d) { run.kill_after = d; },
+                    "From TERM to KILL, within what validity leaves (default: 5s)");
+  }
+
+  void administration() {
+    CLI::App& admin = *app.add_subcommand("admin", "For the operator");
+    admin.require_subcommand(1);
+    admin.fallthrough();
+    CLI::App& deploy = *admin.add_subcommand(
+        "deploy", "Load the function library: the rest are options of starleased");
+    deploy.prefix_command();
+    deploy.allow_extras();
+    deploy.fallthrough(false);
+    deploy.callback([this, &deploy] {
+      DeployArguments arguments{deploy.remaining()};
+      for (std::string& word : take_tail()) arguments.arguments.push_back(std::move(word));
+      invocation.command = std::move(arguments);
+    });
+    CLI::App& space = *admin.add_subcommand("namespace", "The namespace in the backend");
+    space.require_subcommand(1);
+    space.fallthrough();
+    space.add_subcommand("status", "Show its partitions")->callback([this] {
+      invocation.command = NamespaceArguments{false};
+    });
+    space.add_subcommand("init", "Declare it new and make it")->callback([this] {
+      invocation.command = NamespaceArguments{true};
+    });
+    admin.add_subcommand("stats", "Counters of the daemon")->callback([this] {
+      invocation.command = StatsArguments{};
+    });
+    command("exit-codes", "Print what each exit status means",
+            [] { return ExitCodesArguments{}; });
+    command("version", "Print the version", [] { return VersionArguments{}; });
+  }
+
+  std::vector<std::string> take_tail() {
+    has_tail = false;
+    return std::move(tail);
+  }
+
+  void check() const {
+    if (has_tail) throw CLI::ValidationError("--", "only run and admin deploy take arguments behind it");
+    const CommonArguments& c = invocation.common;
+    if (c.instance.empty() != c.resume.empty()) {
+      throw CLI::ValidationError("--instance", "and --resume belong together");
+    }
+  }
+};
+
+std::string mistake(const CLI::ParseError& error) {
+  return std::string("starlease: ") + error.what() + "; see starlease --help\n";
+}
+
+}  // namespace
+
+std::variant<Invocation, Farewell> parse_arguments(int argc, const char* const* argv) {
+  const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
+  const auto dashes = std::find(words.begin(), words.end(), std::string_view("--"));
+  Parser parser;
+  parser.has_tail = dashes != words.end();
+  if (parser.has_tail) parser.tail.assign(dashes + 1, words.end());
+  std::vector<std::string> typed;
+  if (!words.empty()) typed.assign(words.begin() + 1, dashes);
+  std::reverse(typed.begin(), typed.end());  // as CLI11 wants them
+  try {
+    parser.app.parse(std::move(typed));
+    parser.check();
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* shown = &parser.app;
+    std::string name = shown->get_name();
+    while (!shown->get_subcommands().empty()) {
+      shown = shown->get_subcommands().front();
+      name += " " + shown->get_name();
+    }
+    return Farewell{ExitCode::ok, shown->help(name)};
+  } catch (const CLI::ParseError& error) {
+    return Farewell{ExitCode::usage, mistake(error)};
+  }
+  return std::move(parser.invocation);
+}
+
+}  // namespace starlease::cli

@@ -1,0 +1,263 @@
+// Results as text and as JSON; see the header.
+#include "lib/cli/output.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "lib/cli/texts.hpp"
+#include "lib/client/boot_clock.hpp"
+#include "proto-ipc/json_writer.hpp"
+
+namespace starlease::cli {
+namespace {
+
+using ipc::JsonWriter;
+
+void write_identity(JsonWriter& writer, const Identity& identity) {
+  writer.object("lock_identity")
+      .text("tenant_id", identity.tenant_id)
+      .text("program_id", identity.program_id)
+      .text("target_namespace", identity.target_namespace)
+      .text("target_id", identity.target_id)
+      .text("actor_name", identity.actor_name)
+      .text("workflow_name", identity.workflow_name)
+      .text("operation_class", identity.operation_class)
+      .end();
+}
+
+/// The members of a lease, into the object that is open.
+void write_lease(JsonWriter& writer, const LeaseInfo& lease) {
+  write_identity(writer, lease.identity);
+  writer.text("lease_id", lease.lease_id)
+      .number("fencing_token", lease.fencing_token)
+      .text("acquired_at", to_rfc3339(lease.acquired_at))
+      .text("renewed_at", to_rfc3339(lease.renewed_at))
+      .text("expires_at", to_rfc3339(lease.expires_at))
+      .number("ttl_ms", lease.ttl.count())
+      .text("state", name(lease.state));
+}
+
+void write_success(JsonWriter& writer, std::string_view code) {
+  writer.text("status", "success").text("code", code);
+}
+
+/// One line of a table for a person.
+std::string row(std::string_view name, std::string_view value) {
+  std::string line(name);
+  line.resize(16, ' ');
+  return line + std::string(value) + "\n";
+}
+
+std::string lease_rows(const LeaseInfo& lease) {
+  return row("identity", format_identity(lease.identity)) + row("lease id", lease.lease_id) +
+         row("fencing token", std::to_string(lease.fencing_token)) +
+         row("state", name(lease.state)) + row("acquired", to_rfc3339(lease.acquired_at)) +
+         row("renewed", to_rfc3339(lease.renewed_at)) +
+         row("expires", to_rfc3339(lease.expires_at)) + row("ttl", format_duration(lease.ttl));
+}
+
+void write_grant(JsonWriter& writer, std::string_view code, const Grant& grant) {
+  write_success(writer, code);
+  writer.object("lease");
+  write_lease(writer, grant.lease);
+  writer.end()
+      .raw("envelope", grant.envelope_json)
+      .number("valid_for_ms", valid_for_ms(grant))
+      .number("valid_until_boottime_ns", grant.valid_until_boottime_ns)
+      .flag("replayed", grant.replayed);
+  if (grant.current_state) writer.text("current_state", name(*grant.current_state));
+}
+
+void write_released(JsonWriter& writer, const Released& released) {
+  write_success(writer, "lease_released");
+  writer.text("lease_id", released.lease_id)
+      .number("fencing_token", released.fencing_token)
+      .text("released_at", to_rfc3339(released.released_at))
+      .flag("replayed", released.replayed);
+}
+
+/// The original answer of a resolved attempt.
+struct ResolvedResult {
+  JsonWriter& writer;
+  std::string& text;
+  void operator()(std::monostate) const {}
+  void operator()(const Grant& grant) const {
+    writer.object("result");
+    write_grant(writer, "lease_acquired", grant);
+    writer.end();
+    text += lease_rows(grant.lease);
+  }
+  void operator()(const Released& released) const {
+    writer.object("result");
+    write_released(writer, released);
+    writer.end();
+    text += row("released", to_rfc3339(released.released_at));
+  }
+  void operator()(const Error& error) const {
+    writer.raw("result", error_json(error));
+    text += row("refused", error.describe());
+  }
+};
+
+void write_line(std::FILE* file, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), file);
+  if (!text.ends_with('\n')) std::fputc('\n', file);
+  std::fflush(file);
+}
+
+}  // namespace
+
+std::int64_t valid_for_ms(const Grant& grant) {
+  const client::Nanoseconds left(grant.valid_until_boottime_ns - client::boot_now_ns());
+  return base::floor_ms(left).count();
+}
+
+void Output::print(const std::string& json, const std::string& text) const {
+  write_line(stdout, json_ ? json : text);
+}
+
+void Output::pong(const Pong& pong, const SessionInfo& session) const {
+  JsonWriter writer;
+  write_success(writer, "pong");
+  writer.text("backend", name(pong.backend))
+      .number("boottime_ns", pong.boottime_ns)
+      .text("server", session.server)
+      .text("principal_id", session.principal_id);
+  print(writer.finish(), row("daemon", session.server) + row("principal", session.principal_id) +
+                             row("backend", name(pong.backend)));
+}
+
+void Output::grant(std::string_view code, const Grant& grant, const SessionInfo* session) const {
+  JsonWriter writer;
+  write_grant(writer, code, grant);
+  const std::chrono::milliseconds left(std::max<std::int64_t>(0, valid_for_ms(grant)));
+  std::string text = lease_rows(grant.lease) + row("valid for", format_duration(left));
+  if (session != nullptr) {
+    writer.text("service_instance_id", session->service_instance_id)
+        .text("resume", session->resume);
+    text += row("instance", session->service_instance_id) + row("resume", session->resume);
+  }
+  print(writer.finish(), text);
+}
+
+void Output::released(const Released& released) const {
+  JsonWriter writer;
+  write_released(writer, released);
+  print(writer.finish(), row("released", released.lease_id) +
+                             row("fencing token", std::to_string(released.fencing_token)) +
+                             row("at", to_rfc3339(released.released_at)));
+}
+
+void Output::inspection(const Inspection& inspection) const {
+  JsonWriter writer;
+  write_success(writer, "lease_inspected");
+  writer.object("lease");
+  write_lease(writer, inspection.lease);
+  std::string text = lease_rows(inspection.lease);
+  if (inspection.ended_at) {
+    writer.text("ended_at", to_rfc3339(*inspection.ended_at))
+        .text("end_reason", inspection.end_reason);
+    text += row("ended", to_rfc3339(*inspection.ended_at)) + row("reason", inspection.end_reason);
+  }
+  writer.end();
+  print(writer.finish(), text);
+}
+
+void Output::resolution(const Resolution& resolution) const {
+  JsonWriter writer;
+  write_success(writer, "lease_resolved");
+  writer.text("outcome", resolution.committed ? "committed" : "not_found");
+  std::string text = row("outcome", resolution.committed ? "committed" : "not found");
+  std::visit(ResolvedResult{writer, text}, resolution.result);
+  if (resolution.current_state) {
+    writer.text("current_state", name(*resolution.current_state));
+    text += row("state now", name(*resolution.current_state));
+  }
+  print(writer.finish(), text);
+}
+
+void Output::event(const Event& event) const {
+  JsonWriter writer;
+  writer.text("event", name(event.kind));
+  std::string text(name(event.kind));
+  if (!event.lease_id.empty()) {
+    writer.text("lease_id", event.lease_id).number("fencing_token", event.fencing_token);
+    text += " " + event.lease_id;
+  }
+  switch (event.kind) {
+    case EventKind::lease_lost:
+      writer.text("reason", name(event.reason));
+      if (event.state) writer.text("state", name(*event.state));
+      text += " reason=" + std::string(name(event.reason));
+      break;
+    case EventKind::lease_expiring:
+      writer.number("remaining_ms", event.remaining.count());
+      text += " remaining=" + format_duration(event.remaining);
+      break;
+    case EventKind::lease_renewed:
+      writer.text("expires_at", to_rfc3339(event.expires_at));
+      text += " expires=" + to_rfc3339(event.expires_at);
+      break;
+    case EventKind::backend_state:
+    case EventKind::reconnected:
+      writer.text("state", name(event.backend));
+      text += " backend=" + std::string(name(event.backend));
+      break;
+    case EventKind::draining:
+      writer.flag("restart", event.restart);
+      text += event.restart ? " (it comes back)" : "";
+      break;
+    case EventKind::disconnected: break;
+  }
+  print(writer.finish(), text);
+}
+
+void Output::exit_codes() const {
+  JsonWriter writer;
+  writer.array("exit_codes");
+  std::string text;
+  for (const ExitCodeRow& code : exit_code_table) {
+    const auto number = static_cast<std::int64_t>(code.code);
+    writer.object_element()
+        .number("exit_code", number)
+        .text("name", code.name)
+        .text("meaning", code.meaning)
+        .end();
+    std::string line = std::to_string(number);
+    line.resize(5, ' ');
+    line += code.name;
+    line.resize(24, ' ');
+    text += line + std::string(code.meaning) + "\n";
+  }
+  writer.end();
+  print(writer.finish(), text);
+}
+
+std::string error_line(const Error& error, bool waited) {
+  std::string line = "starlease: " + error.describe();
+  const std::string_view what = advice(error.code, waited);
+  if (!what.empty()) line += "; " + std::string(what);
+  if (error.retry_after) line += " (retry after " + format_duration(*error.retry_after) + ")";
+  if (!error.correlation_id.empty()) line += " [" + error.correlation_id + "]";
+  return line;
+}
+
+std::string error_json(const Error& error) {
+  JsonWriter writer;
+  writer.text("status", "error")
+      .text("code", name(error.code))
+      .text("msg", error.message)
+      .flag("retryable", error.retryable());
+  if (!error.field.empty()) writer.text("field", error.field);
+  if (error.retry_after) writer.number("retry_after_ms", error.retry_after->count());
+  if (!error.correlation_id.empty()) writer.text("correlation_id", error.correlation_id);
+  return writer.finish();
+}
+
+ExitCode Output::failure(const Error& error, bool waited) const {
+  write_line(stderr, error_line(error, waited));
+  if (json_) write_line(stdout, error_json(error));
+  return exit_code(error.code, waited);
+}
+
+}  // namespace starlease::cli
