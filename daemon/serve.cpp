@@ -36,7 +36,6 @@ class Server {
                                        [this](int number) { on_signal(number); });
     if (!signals) return base::failed(HostFailure{ExitCode::software, signals.error().message});
     host_.loop().on_turn([this](base::BootTime now) { daemon_.turn(now); });
-    daemon_.when_ready([this] { print_ready(); });
     host_.log().info("starleased starts", {{"version", version}, {"pid", ::getpid()}});
     dev_ ? start_valkey() : start();
     host_.loop().run();
@@ -51,6 +50,9 @@ class Server {
     daemon_.start();
     notify_.ready();
     tell_status();
+    // A daemon that waits for its Valkey serves already: it says "unavailable", and takes `namespace
+    // init`. Only --dev promises that the first acquire succeeds.
+    dev_ ? daemon_.when_ready([this] { print_ready(); }) : print_ready();
   }
 
   void start_valkey() {

@@ -63,6 +63,13 @@ void Recovery::on_recovered_notice(std::uint32_t index) {
   if (link_up_ && partitions_[index].phase == Phase::ready) read(partitions_[index]);
 }
 
+void Recovery::look_again(std::uint32_t index) {
+  Partition& partition = partitions_[index];
+  if (partition.phase != Phase::waiting) return;
+  partition.timer.reset();
+  read(partition);
+}
+
 BootTime Recovery::soon() const { return seams_.clock.boot_now() + gate_timeout; }
 
 void Recovery::read(Partition& partition) {

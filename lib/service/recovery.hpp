@@ -34,6 +34,8 @@ class Recovery {
   void granted(std::uint32_t partition, core::FencingToken token);
   /// Somebody recovered the partition.
   void on_recovered_notice(std::uint32_t partition);
+  /// An operator changed this partition's gate: there is no need to wait.
+  void look_again(std::uint32_t partition);
 
   [[nodiscard]] core::BackendState state() const { return state_; }
   [[nodiscard]] bool ready(std::uint32_t partition) const;

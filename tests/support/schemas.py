@@ -7,3 +7,36 @@ from pathlib import Path
 import jsonschema
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "proto-ipc/schemas"
+
+
+@functools.lru_cache(maxsize=None)
+def _schema(kind):
+    return json.loads((FOLDER / f"{kind}.v1.schema.json").read_text(encoding="utf-8"))
+
+
+@functools.lru_cache(maxsize=None)
+def _validator(kind, part):
+    """A validator of one definition; errors of a `oneOf` over every message say nothing useful."""
+    whole = _schema(kind)
+    jsonschema.Draft202012Validator.check_schema(whole)
+    return jsonschema.Draft202012Validator({**whole["$defs"][part], "$defs": whole["$defs"]})
+
+
+def _check(kind, part, message):
+    assert part in _schema(kind)["$defs"], f"no {kind} named {part}: {message}"
+    faults = [f"{'/'.join(map(str, fault.absolute_path)) or '(whole)'}: {fault.message}"
+              for fault in _validator(kind, part).iter_errors(message)]
+    assert not faults, f"{kind} {part} breaks its schema: {faults}\n{message}"
+
+
+def check_request(message):
+    _check("request", message["op"], message)
+
+
+def check_answer(message, operation):
+    """`operation`: what was asked; None where the request could not be read."""
+    _check("answer", f"answer_to_{operation}" if operation else "error", message)
+
+
+def check_event(message):
+    _check("event", message["event"], message)

@@ -113,7 +113,11 @@ class Daemon:
                 client.wait_event("backend_state", patience(timeout_s), state=state)
 
     def init_namespace(self):
-        """Declares the namespace new, as an operator does once."""
+        """Declares the namespace new, as an operator does once; the daemon must have reached its
+        Valkey, and not yet taken the missing gate for a loss."""
+        with self.connect(notify=["backend"]) as client:
+            if client.hello_answer["backend"]["state"] == "unavailable":
+                client.wait_event("backend_state", patience(10), state="recovering")
         with self.connect_admin() as admin:
             answer = admin.call("namespace", action="init")
             assert answer["status"] == "success", answer

@@ -40,6 +40,7 @@ class NamespaceOperation final : public PendingOperation {
   void start(const core::NamespaceCall& call, const CallContext& context) {
     const std::uint32_t count = kernel_.seams.store.partition_count();
     left_ = count;
+    action_ = call.action;
     for (std::uint32_t partition = 0; partition < count; ++partition) {
       auto then = [&kernel = kernel_, number = number_, partition](store::GateResult result) {
         static_cast<NamespaceOperation*>(kernel.pending(number))->on_gate(partition, result);
@@ -61,9 +62,20 @@ class NamespaceOperation final : public PendingOperation {
   [[nodiscard]] SessionId session() const override { return session_; }
 
  private:
+  [[nodiscard]] core::Failure trouble_of(const store::Head& head) const {
+    if (action_ != core::NamespaceAction::init || head.status != Status::conflict) {
+      return failure_of(head);
+    }
+    core::Failure exists = core::failure(FailureCode::invalid_lease_request);
+    exists.field = "action";
+    exists.message = "The namespace exists already; there is nothing to initialize";
+    return exists;
+  }
+
   void on_gate(std::uint32_t partition, const store::GateResult& result) {
-    if (result.head.status != Status::ok && !trouble_) trouble_ = result.head;
+    if (result.head.status != Status::ok && !trouble_) trouble_ = trouble_of(result.head);
     if (result.head.status == Status::ok) {
+      if (action_ == core::NamespaceAction::init) kernel_.recovery.look_again(partition);
       const store::Gate& gate = result.gate;
       answer_.partitions.push_back(
           {partition, std::string(gate_name(gate)), gate.epoch, gate.token_floor, gate.sequence});
@@ -72,7 +84,7 @@ class NamespaceOperation final : public PendingOperation {
     std::ranges::sort(answer_.partitions, {}, &core::PartitionStatus::partition);
     AnswerDone done = std::move(done_);
     kernel_.finished(number_);
-    if (trouble_) return done(base::failed(failure_of(*trouble_)));
+    if (trouble_) return done(base::failed(std::move(*trouble_)));
     done(std::move(answer_));
   }
 
@@ -83,7 +95,8 @@ class NamespaceOperation final : public PendingOperation {
   AnswerDone done_;
   core::NamespaceAnswer answer_;
   std::uint32_t left_ = 0;
-  std::optional<store::Head> trouble_;
+  std::optional<core::Failure> trouble_;
+  core::NamespaceAction action_ = core::NamespaceAction::status;
 };
 
 }  // namespace
