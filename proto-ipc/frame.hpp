@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/result.hpp"
@@ -36,6 +37,9 @@ class FrameDecoder {
   /// that says why the stream is broken (length 0 or above the limit). A payload is valid until the
   /// next call of feed() or next(); no byte behind it may be read.
   [[nodiscard]] base::Result<std::optional<std::string_view>, std::string_view> next();
+
+  /// The bytes given by feed() and not yet used; they are the caller's again, to feed later.
+  [[nodiscard]] std::string_view take_rest() { return std::exchange(input_, {}); }
 
   /// From the next header on. REQUIRES: max_frame_bytes >= 1.
   void set_max_frame_bytes(std::size_t max_frame_bytes) { max_frame_bytes_ = max_frame_bytes; }

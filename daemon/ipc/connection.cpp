@@ -30,13 +30,27 @@ void Connection::close_after_flush() {
 void Connection::on_bytes(std::span<const std::byte> bytes) {
   if (closing_) return;
   if (greeted()) endpoint_.service_.heard(session_);
+  if (!unread_.empty()) {
+    unread_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return;
+  }
   decoder_.feed(bytes);
-  while (!closing_) {
+  take_frames();
+}
+
+void Connection::take_frames() {
+  taking_frames_ = true;
+  while (!closing_ && in_flight_ < endpoint_.settings_.max_in_flight) {
     const auto frame = decoder_.next();
-    if (!frame) return broken(frame.error());
+    if (!frame) {
+      broken(frame.error());
+      break;
+    }
     if (!*frame) break;
     on_payload(**frame);
   }
+  taking_frames_ = false;
+  unread_ = decoder_.take_rest();
   mind_pressure();
 }
 
@@ -95,7 +109,7 @@ void Connection::submit(Request request) {
 void Connection::answered(const RequestId& id, const service::Reply& reply) {
   --in_flight_;
   send(encode_response(id, reply.correlation, reply.outcome, endpoint_.settings_.max_frame_bytes));
-  mind_pressure();
+  if (!taking_frames_) mind_pressure();
 }
 
 void Connection::refuse(const RequestId& id, core::Failure failure) {
@@ -123,7 +137,12 @@ void Connection::send(std::string payload) {
 void Connection::mind_pressure() {
   const std::size_t most = endpoint_.settings_.max_in_flight;
   const bool pause = paused_ ? in_flight_ > most / 2 : in_flight_ >= most;
-  if (std::exchange(paused_, pause) != pause) stream_->pause_reading(pause);
+  if (std::exchange(paused_, pause) == pause) return;
+  stream_->pause_reading(pause);
+  if (pause || unread_.empty()) return;
+  const std::string bytes = std::exchange(unread_, {});
+  decoder_.feed(std::as_bytes(std::span(bytes)));
+  take_frames();
 }
 
 void Connection::superseded() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "daemon/ipc/endpoint.hpp"
 #include "lib/base/stream.hpp"
@@ -31,6 +32,7 @@ class Connection final : private base::StreamHandler, private service::EventSink
   void superseded() override;
   void watch_peer() override;
 
+  void take_frames();
   void on_payload(std::string_view payload);
   void on_request(Request request);
   void on_hello(const RequestId& id, const core::HelloCall& call);
@@ -49,6 +51,9 @@ class Connection final : private base::StreamHandler, private service::EventSink
   service::SessionId session_ = service::SessionId::none;
   std::size_t in_flight_ = 0;
   bool paused_ = false;
+  bool taking_frames_ = false;
+  /// Read, but beyond max_in_flight: not looked at before others are answered. At most one read.
+  std::string unread_;
   /// Nothing that still arrives is handled.
   bool closing_ = false;
 };

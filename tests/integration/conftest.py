@@ -68,11 +68,12 @@ def fixture_backend(folder):
 
 @pytest.fixture(name="configured")
 def fixture_configured(folder):
-    """configured(socket, settings): a daemon against a Valkey that the test owns, serving; its
-    namespace is declared new unless `init` is false."""
+    """configured(socket, settings): a daemon against a Valkey that the test owns, serving; the
+    first one declares the namespace new unless `init` is false."""
     started = []
 
-    def start(socket, settings=None, init=True, tree=None, **options):
+    def start(socket, settings=None, init=None, tree=None, **options):
+        init = not started if init is None else init
         daemon = starleased.Configured(folder / f"daemon{len(started)}", socket,
                                        {**SHORT, **(settings or {})}, tree, start=False)
         started.append(daemon)

@@ -91,7 +91,7 @@ def test_renewal_that_is_always_refused_is_told_in_time(link, worker):
 
 
 @pytest.mark.parametrize("name", ["READONLY", "OOM", "no function", "BUSY"])
-def test_release_that_is_refused_leaves_the_lease_held(link, worker, name):
+def test_release_that_is_refused_leaves_the_lease_held(link, daemon, worker, name):
     wanted = ipc.identity()
     grant = worker.acquire(wanted, ttl_ms=5000)
     link.add("release", proxy.ERROR, text=ANSWERS[name], times=1000)
@@ -99,6 +99,7 @@ def test_release_that_is_refused_leaves_the_lease_held(link, worker, name):
                          timeout_ms=300)
     assert_closed(answer)
     link.clear()
+    daemon.wait_backend()
     worker.release(grant, timeout_ms=5000)
 
 

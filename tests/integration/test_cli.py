@@ -123,7 +123,7 @@ def test_watch_shows_how_a_lease_changes(cli, client):
 
 
 def test_watch_without_a_target_shows_the_backend(dev):
-    daemon = dev({"policy.maximum_ttl_ms": 1000})
+    daemon = dev()
     watcher = Cli(daemon).start("--json", "watch")
     assert json.loads(watcher.stdout.readline())["state"] == "ready"
     ipc.os.kill(daemon.valkey_pid, signal.SIGKILL)

@@ -45,7 +45,7 @@ def test_good_configuration_is_accepted_and_nothing_is_made(folder):
 
 
 MISTAKES = {
-    "unknown section": ("[policies]\nminimum_ttl_ms = 5\n", 1, ["policies"]),
+    "unknown section": ("[policies]\nminimum_ttl_ms = 5\n", 2, ["policies"]),
     "unknown key": ("[policy]\nminimum_ttl = 5\n", 2, ["policy.minimum_ttl"]),
     "too small": ("[policy]\nminimum_ttl_ms = 5\n", 2, ["policy.minimum_ttl_ms", "100"]),
     "too large": ("[policy]\nminimum_ttl_ms = 99999999999\n", 2, ["86400000"]),
@@ -85,7 +85,7 @@ def test_wrong_set_is_refused(folder, assignment, word):
 
 
 def test_set_wins_over_the_file(folder):
-    done = check(folder, GOOD + "[policy]\nminimum_ttl_ms = 5\n", "--set",
+    done = check(folder, GOOD + "[policy]\nminimum_ttl_ms = 9000\n", "--set",
                  "policy.minimum_ttl_ms=500")
     assert done.returncode == 0, done.stderr
 

@@ -79,7 +79,7 @@ def test_peer_of_no_principal_is_refused_and_closed(backend, configured):
     from support import starleased  # pylint: disable=import-outside-toplevel
     nobody = pwd.getpwnam("nobody").pw_uid
     daemon = configured(backend.socket,
-                        tree={"principal": [starleased.principal(uid=nobody)]})
+                        tree={"principal": [starleased.principal(uid=nobody)]}, init=False)
     with daemon.connect(hello=False) as client:
         answer = client.hello(expect="invalid_credential")
         assert answer["retryable"] is False
@@ -89,7 +89,9 @@ def test_peer_of_no_principal_is_refused_and_closed(backend, configured):
 def test_scope_of_a_principal_holds(backend, configured):
     from support import starleased  # pylint: disable=import-outside-toplevel
     row = starleased.principal(programs=["program-a"], capabilities=["targets:lease"])
+    configured(backend.socket).close()  # makes the namespace, which `row` may not
     daemon = configured(backend.socket, tree={"principal": [row]})
+    daemon.wait_backend()
     with daemon.connect() as client:
         grant = client.acquire(ipc.identity())
         client.acquire(ipc.identity(program_id="program-b"), expect="access_denied")

@@ -45,7 +45,7 @@ def test_more_requests_in_flight_than_allowed_only_wait(dev):
 
 
 def test_worker_that_does_not_read_is_closed_and_its_lease_released(dev):
-    daemon = dev({"ipc.max_outbound_bytes": 65536, "ipc.max_in_flight": 4096})
+    daemon = dev({"ipc.max_outbound_bytes": 2 * 262144, "ipc.max_in_flight": 4096})
     wanted = ipc.identity()
     with daemon.connect() as bystander, daemon.connect() as deaf:
         deaf.acquire(wanted, ttl_ms=10000)

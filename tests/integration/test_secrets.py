@@ -75,7 +75,7 @@ def test_wrong_password_is_told_without_it(guarded, configured, folder):
     assert "WRONGPASS" in text or "password" in text.lower()
 
 
-@pytest.mark.parametrize("mode", [0o644, 0o640])
+@pytest.mark.parametrize("mode", [0o644, 0o620])
 def test_password_file_that_others_can_read_is_refused(guarded, password_file, folder, mode):
     import subprocess  # pylint: disable=import-outside-toplevel
     password_file.chmod(mode)

@@ -110,7 +110,7 @@ def test_longest_path_works_and_one_byte_more_is_refused_with_its_length(make, f
         path = long_path(folder, length)
         code, said = run_refused(make(folder / "b", socket={"path": path}))
         assert code in (73, 78) and str(length) in said
-        assert not os.path.exists(path) and not os.path.exists(path[:LONGEST])
+        assert not os.path.exists(path) and not os.path.isfile(path[:LONGEST])
 
 
 def test_paths_that_differ_only_after_the_limit_are_both_refused(make, folder):

@@ -37,6 +37,7 @@ def test_daemon_stopped_past_the_ttl_says_lease_lost_first(dev):
         assert first["lease_id"] == ipc.lease_id(grant)
         assert first["fencing_token"] == ipc.token(grant)
         assert first["valid_for_ms"] < 0
+        holder.wait_event("lease_lost")
         holder.renew(grant, expect="lease_lost")
         holder.no_event(0.05, "lease_lost")
 
@@ -55,9 +56,9 @@ def test_daemon_stopped_for_less_than_the_ttl_loses_nothing(dev):
         holder.renew(grant)
 
 
-def holder_is_told_in_time(holder, grant, backend_offset_ms):
+def holder_is_told_in_time(holder, renewed, backend_offset_ms):
     """Awaits the loss and checks it against the last expiry that was granted."""
-    expires = ipc.expires_ms(grant)
+    expires = ipc.unix_ms(renewed["expires_at"])
     while True:
         frame = holder.wait_frame(patience(10))
         if frame.get("event") == "lease_lost":
@@ -65,7 +66,7 @@ def holder_is_told_in_time(holder, grant, backend_offset_ms):
         if frame.get("event") == "lease_renewed":
             expires = ipc.unix_ms(frame["expires_at"])
     assert frame["reason"] == "backend_unavailable"
-    assert frame["lease_id"] == ipc.lease_id(grant)
+    assert frame["lease_id"] == renewed["lease_id"]
     told = holder.received_boot_ms(frame) + backend_offset_ms
     assert told <= expires - MARGIN_MS + READ_SLACK_MS, (told, expires)
     assert MARGIN_MS - READ_SLACK_MS <= frame["valid_for_ms"] <= MARGIN_MS
@@ -85,9 +86,9 @@ def test_stopped_valkey_is_told_a_margin_before_the_expiry(backend, configured):
     with daemon.connect(notify=["renewed"]) as holder:
         grant = holder.acquire(ipc.identity(), ttl_ms=TTL_MS)
         offset = offset_of(backend)
-        holder.wait_event("lease_renewed")
+        renewed = holder.wait_event("lease_renewed")
         backend.stall()
-        holder_is_told_in_time(holder, grant, offset)
+        holder_is_told_in_time(holder, renewed, offset)
         unsafe = holder.call("acquire", identity=ipc.identity(), timeout_ms=200)
         assert unsafe["code"] in ("lease_outcome_unknown", "lease_backend_unavailable")
         backend.resume()
@@ -102,9 +103,9 @@ def test_black_hole_between_is_told_a_margin_before_the_expiry(folder, backend, 
         with daemon.connect(notify=["renewed"]) as holder:
             grant = holder.acquire(ipc.identity(), ttl_ms=TTL_MS)
             offset = offset_of(backend)
-            holder.wait_event("lease_renewed")
+            renewed = holder.wait_event("lease_renewed")
             link.freeze()
-            holder_is_told_in_time(holder, grant, offset)
+            holder_is_told_in_time(holder, renewed, offset)
             link.thaw()
             again = holder.acquire(grant["lease"]["lock_identity"], wait_ms=8000, timeout_ms=9000)
             assert ipc.token(again) > ipc.token(grant)
@@ -129,7 +130,7 @@ def test_one_slow_call_does_not_hold_up_a_neighbour(folder, backend, configured)
             link.add("acquire", proxy.DELAY, seconds=0.8)
             early = impatient.send("acquire", identity=ipc.identity(), timeout_ms=200, ttl_ms=5000)
             link.await_event("forwarded", "acquire")
-            late = patient.send("acquire", identity=ipc.identity(), timeout_ms=4000)
+            late = patient.send("acquire", identity=ipc.identity(), timeout_ms=4000, ttl_ms=5000)
             assert impatient.answer(early)["code"] == "lease_outcome_unknown"
             answer = patient.answer(late)
             assert answer["code"] == "lease_acquired" and answer["replayed"] is False

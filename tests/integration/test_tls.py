@@ -96,7 +96,7 @@ def test_silent_port_is_given_up_in_time(folder, authority):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        refused(daemon_for(folder, silent.getsockname()[1], authority), ["timeout", "timed out"])
+        refused(daemon_for(folder, silent.getsockname()[1], authority), ["no answer in time"])
 
 
 def test_tcp_without_tls_needs_a_word_of_the_operator(folder):

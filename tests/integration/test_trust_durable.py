@@ -59,6 +59,7 @@ def test_what_was_seen_outlives_the_daemon(backend, configured):
         backend.start()
         for _ in range(20):
             client.release(client.acquire(ipc.identity(), **LONG_WAIT))
+        client.release(first)
         last = client.acquire(first["lease"]["lock_identity"], **LONG_WAIT)
     epoch = daemon.partitions()[0]["epoch"]
     daemon.terminate()

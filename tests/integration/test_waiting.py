@@ -69,7 +69,6 @@ def test_waiters_are_all_served_one_after_the_other(shared):
         asked = [waiter.send("acquire", identity=wanted, wait_ms=8000, timeout_ms=9000)
                  for waiter in waiters]
         tokens = []
-        open_waits = dict(zip(asked, waiters))
         poll = ipc.select.poll()
         by_fd = {waiter.socket.fileno(): (number, waiter)
                  for number, waiter in zip(asked, waiters)}
@@ -84,7 +83,7 @@ def test_waiters_are_all_served_one_after_the_other(shared):
             assert grant["code"] == "lease_acquired"
             tokens.append(ipc.token(grant))
             waiter.release(grant)
-        assert tokens == sorted(tokens) and len(set(tokens)) == len(open_waits)
+        assert tokens == sorted(tokens) and len(set(tokens)) == len(waiters)
     finally:
         for waiter in waiters:
             waiter.close()

@@ -34,8 +34,11 @@ def check_request(message):
 
 
 def check_answer(message, operation):
-    """`operation`: what was asked; None where the request could not be read."""
-    _check("answer", f"answer_to_{operation}" if operation else "error", message)
+    """`operation`: what was asked; None where the caller wrote the request by hand."""
+    if operation is None:
+        jsonschema.Draft202012Validator(_schema("answer")).validate(message)
+    else:
+        _check("answer", f"answer_to_{operation}", message)
 
 
 def check_event(message):

@@ -124,7 +124,7 @@ class Daemon:
 
     def partitions(self):
         with self.connect_admin() as admin:
-            return admin.call("namespace", action="status")["partitions"]
+            return admin.call("namespace", action="status")["namespace"]["partitions"]
 
     def stats(self):
         with self.connect_admin() as admin:
