@@ -235,7 +235,9 @@ void Keeper::pass_on(int signal) {
 void Keeper::give_back() {
   if (!client_) return;
   if (lease_ && !lease_.lost()) {
-    const auto released = client_->release(std::move(lease_), {give_back_timeout, {}});
+    // Past its validity it ends by itself: a daemon that hangs is not waited for any longer.
+    const auto timeout = std::min(give_back_timeout, base::floor_ms(lease_.valid_for()));
+    const auto released = client_->release(std::move(lease_), {timeout, {}});
     const bool news = !released && released.error().code != ErrorCode::lease_lost;
     if (news) say("the lease could not be released: " + released.error().describe());
   }

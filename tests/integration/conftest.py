@@ -106,7 +106,8 @@ def fixture_module_backend(module_folder):
 def fixture_shared_daemon():
     """One development daemon for all tests that do it no harm."""
     path = Path(tempfile.mkdtemp(prefix="sl-shared-"))
-    daemon = starleased.Dev(path, SHORT, start=False)
+    classes = {"identity.operation_classes": "default,publish"}  # one vector's
+    daemon = starleased.Dev(path, {**SHORT, **classes}, start=False)
     try:
         daemon.start()
         yield daemon

@@ -41,7 +41,7 @@ def fixture_daemon(module_folder, link):
     from support import starleased  # pylint: disable=import-outside-toplevel
     import conftest  # pylint: disable=import-outside-toplevel
     with starleased.Configured(module_folder / "daemon", link.listen_path,
-                               conftest.SHORT) as daemon:
+                               {**conftest.SHORT, "valkey.reconnect_max_ms": 100}) as daemon:
         daemon.init_namespace()
         daemon.wait_backend()
         yield daemon
@@ -137,6 +137,6 @@ def test_server_that_closes_at_every_byte_of_a_reply_is_survived(link, daemon, w
     """Hazards 142 to 144."""
     for at in range(0, 120, 3):
         link.add("acquire", proxy.CUT_AT, at=at)
-        grant = worker.acquire(ipc.identity(), timeout_ms=8000, wait_ms=8000)
+        grant = worker.acquire(ipc.identity(), ttl_ms=9000, timeout_ms=8000, wait_ms=8000)
         worker.release(grant, timeout_ms=8000)
     assert daemon.process.poll() is None

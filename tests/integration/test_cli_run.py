@@ -179,8 +179,8 @@ def test_stalled_daemon_ends_the_command_before_the_lease_does(dev):
         daemon.stall()
         assert finished(process) == LOST
         assert not [pid for pid in pids if processes.is_running(pid)]
-        # The last renewal before the stall moved the expiry by at most half a TTL or so.
-        assert direct.backend_ms() < expires + 1500
+        # A renewal between the question and the stall moved the expiry by some milliseconds.
+        assert direct.backend_ms() < expires + patience(150)
         daemon.resume()
 
 
