@@ -77,9 +77,9 @@ class Worker:
         assert grant.get("code") == "lease_acquired", grant
         return at, grant
 
-    def until_lost(self):
-        """Frames up to the loss; the loss with its time, and the last validity it was told."""
-        valid_until_ms = 0
+    def until_lost(self, valid_until_ms):
+        """Frames up to the loss; the loss with its time, and the last validity it was told, which
+        was `valid_until_ms` so far."""
         while True:
             at, frame = self.next()
             if frame.get("event") == "lease_renewed":
@@ -150,14 +150,14 @@ def crash(story, alice, bob, token):
     return grant
 
 
-def valkey_dies(story, server, bob, grant):
+def valkey_dies(story, server, bob):
     story.chapter("Valkey is killed under the holder.")
     # One renewal first, so that the worker knows its validity from an event.
-    bob.next()
+    _, renewed = bob.next()
+    assert renewed.get("event") == "lease_renewed", renewed
     story.tell("valkey", f"pid {server.process.pid} gets SIGKILL")
     server.kill()
-    at, lost, valid_until_ms = bob.until_lost()
-    valid_until_ms = max(valid_until_ms, ipc.valid_until_boot_ms(grant))
+    at, lost, valid_until_ms = bob.until_lost(ipc.valid_until_boot_ms(renewed))
     story.check(at < valid_until_ms and lost["reason"] == "backend_unavailable", "bob",
                 f"is told lease_lost ({lost['reason']}) {valid_until_ms - at:.0f} ms before his "
                 "validity ends")
@@ -194,7 +194,7 @@ def tell_all(story, folder, build):
         bob = refuse_then_wait(story, daemon, first)
         second = crash(story, alice, bob, ipc.token(first))
         old_epoch = epoch(daemon)
-        valkey_dies(story, server, bob, second)
+        valkey_dies(story, server, bob)
         story.chapter("Valkey comes back with its data.")
         token, old_epoch = come_back(story, server, daemon, ipc.token(second), old_epoch,
                                      "with everything that it had acknowledged")

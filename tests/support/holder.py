@@ -33,7 +33,10 @@ def main():
         if forks:
             leave_a_child()
         while select.select([client.socket], [], []):
-            print(json.dumps(client.wait_frame(3600)), flush=True)
+            try:
+                print(json.dumps(client.wait_frame(3600)), flush=True)
+            except ipc.Closed:
+                return
 
 
 if __name__ == "__main__":
