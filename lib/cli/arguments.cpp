@@ -123,13 +123,15 @@ struct Parser {
   TypedIdentity identity;
 
   Parser() {
+    // Before there are subcommands: they inherit it, and so take the common options behind them.
+    app.fallthrough();
+    app.set_version_flag("--version", "starlease " STARLEASE_VERSION);
     common();
     leases();
     questions();
     runner();
     administration();
     app.require_subcommand(1);
-    app.fallthrough();
   }
 
   CLI::App& command(const char* name, const char* help, std::function<Command()> make) {
@@ -288,12 +290,14 @@ std::variant<Invocation, Farewell> parse_arguments(int argc, const char* const* 
     parser.check();
   } catch (const CLI::CallForHelp&) {
     const CLI::App* shown = &parser.app;
-    std::string name = shown->get_name();
+    std::string parents;
     while (!shown->get_subcommands().empty()) {
+      parents += (parents.empty() ? "" : " ") + shown->get_name();
       shown = shown->get_subcommands().front();
-      name += " " + shown->get_name();
     }
-    return Farewell{ExitCode::ok, shown->help(name)};
+    return Farewell{ExitCode::ok, shown->help(parents)};
+  } catch (const CLI::CallForVersion& version) {
+    return Farewell{ExitCode::ok, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
     return Farewell{ExitCode::usage, mistake(error)};
   }

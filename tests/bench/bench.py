@@ -26,7 +26,7 @@ from support import ipc, processes, starleased, valkey  # noqa: E402
 from support.wait import boot_ms, eventually  # noqa: E402
 
 UNSYNCED = ("appendonly no", "appendfsync no")
-SETTINGS = {"policy.maximum_ttl_ms": 60000, "recovery.clock_tolerance_ms": 50,
+SETTINGS = {"policy.maximum_ttl_ms": 60000, "recovery.clock_tolerance_ms": 250,
             "recovery.grace": "none", "valkey.suitability": "stated"}
 GATE = "{starlease:tests:0}gate"
 NOTICES = "{starlease:tests:0}notice"
