@@ -299,6 +299,11 @@ std::variant<Invocation, Farewell> parse_arguments(int argc, const char* const* 
   } catch (const CLI::CallForVersion& version) {
     return Farewell{ExitCode::ok, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
+    const auto rest = parser.app.remaining();
+    if (parser.app.get_subcommands().empty() && !rest.empty()) {
+      return Farewell{ExitCode::usage, "starlease: there is no command \"" + rest.front() +
+                                           "\"; see starlease --help\n"};
+    }
     return Farewell{ExitCode::usage, mistake(error)};
   }
   return std::move(parser.invocation);
