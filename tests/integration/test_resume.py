@@ -92,6 +92,7 @@ def test_daemon_killed_and_started_again_goes_on_with_the_lease(backend, configu
     daemon.kill()
     first.wait_closed()
     daemon.start()
+    daemon.wait_backend()
     with daemon.connect(**resume_of(first), notify=["renewed"]) as again:
         renewed = again.renew(grant, ttl_ms=3000)
         assert ipc.token(renewed) == ipc.token(grant)
@@ -110,6 +111,7 @@ def test_lease_of_a_killed_daemon_is_not_renewed_by_another_instance(backend, co
     grant = first.acquire(ipc.identity(), ttl_ms=8000)
     daemon.kill()
     daemon.start()
+    daemon.wait_backend()
     with daemon.connect() as stranger:
         stranger.renew(grant, expect="lease_lost")
         stranger.release(grant, expect="lease_lost")
@@ -122,6 +124,7 @@ def test_lease_of_a_killed_daemon_expires_by_itself(backend, configured):
     grant = holder.acquire(ipc.identity(), ttl_ms=1500)
     daemon.kill()
     daemon.start()
+    daemon.wait_backend()
     with daemon.connect() as other:
         later = other.acquire(grant["lease"]["lock_identity"], wait_ms=4000)
         assert ipc.acquired_ms(later) >= ipc.acquired_ms(grant) + 1500

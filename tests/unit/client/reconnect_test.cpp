@@ -25,9 +25,10 @@ TEST_CASE("a lease is not valid without its connection, and is again once it is 
                          [](Peer& peer) {
                            peer.greet();
                            const auto call = peer.expect<core::RenewCall>();
+                           const ipc::RequestId renewal = peer.id();
                            peer.expect<core::PingCall>();  // asked again
                            peer.answer(core::PongAnswer{core::BackendState::ready, {}});
-                           peer.answer(renewed(call, Milliseconds(6000)));
+                           peer.answer(renewal, renewed(call, Milliseconds(6000)));
                            peer.await_close();
                          }});
   Client client = connected(daemon);
