@@ -50,8 +50,8 @@ class Server {
     daemon_.start();
     notify_.ready();
     tell_status();
-    // A daemon that waits for its Valkey serves already: it says "unavailable", and takes `namespace
-    // init`. Only --dev promises that the first acquire succeeds.
+    // A daemon that waits for its Valkey serves already: it says "unavailable", and takes
+    // `namespace init`. Only --dev promises that the first acquire succeeds.
     dev_ ? daemon_.when_ready([this] { print_ready(); }) : print_ready();
   }
 

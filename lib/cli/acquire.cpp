@@ -22,9 +22,8 @@ bool drain_input() {
 /// Returns when the lease is to be given back or is lost.
 void hold(Client& client, const Lease& lease, SignalQueue& signals) {
   while (!lease.lost()) {
-    std::array<pollfd, 3> items = {{{client.fd(), POLLIN, 0},
-                                    {signals.fd(), POLLIN, 0},
-                                    {STDIN_FILENO, POLLIN, 0}}};
+    std::array<pollfd, 3> items = {
+        {{client.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
     ::poll(items.data(), items.size(), -1);
     if (items[1].revents != 0 && signals.next()) return;
     if (items[2].revents != 0 && !drain_input()) return;

@@ -52,15 +52,16 @@ struct TypedIdentity {
                 .empty();
   }
   [[nodiscard]] Identity from_options() const {
-    const std::pair<const char*, const std::string&> required[] = {{"--tenant", tenant},
-                                                                   {"--program", program},
-                                                                   {"--namespace", target_namespace},
-                                                                   {"--target", target},
-                                                                   {"--actor", actor}};
+    const std::pair<const char*, const std::string&> required[] = {
+        {"--tenant", tenant},
+        {"--program", program},
+        {"--namespace", target_namespace},
+        {"--target", target},
+        {"--actor", actor}};
     for (const auto& [option, value] : required) {
       if (value.empty()) {
-        throw CLI::ValidationError("identity", std::string(option) +
-                                                   " is missing; give it, or IDENTITY in one word");
+        throw CLI::ValidationError(
+            "identity", std::string(option) + " is missing; give it, or IDENTITY in one word");
       }
     }
     Identity identity{tenant, program, target_namespace, target, actor};
@@ -75,7 +76,8 @@ CLI::Option* duration_option(CLI::App& app, const std::string& name,
                              std::function<void(Duration)> set, const std::string& help) {
   const auto read = [set = std::move(set), name](const CLI::results_t& typed) {
     const auto duration = parse_duration(typed.back());
-    if (!duration) throw CLI::ValidationError(name, "must be a duration: 1500, 1500ms, 30s, 5m, 2h");
+    if (!duration)
+      throw CLI::ValidationError(name, "must be a duration: 1500, 1500ms, 30s, 5m, 2h");
     set(*duration);
     return true;
   };
@@ -83,14 +85,18 @@ CLI::Option* duration_option(CLI::App& app, const std::string& name,
 }
 
 void acquire_options(CLI::App& app, AcquireOptions& o) {
-  duration_option(app, "--ttl", [&o](Duration d) { o.ttl = d; },
-                  "How long one grant lasts (default: the daemon's)");
-  duration_option(app, "--max-lifetime", [&o](Duration d) { o.maximum_lifetime = d; },
-                  "When the lease ends in spite of renewal");
-  duration_option(app, "--wait", [&o](Duration d) { o.wait = d; },
-                  "Wait so long for a lease that another holds (default: not at all)");
-  duration_option(app, "--heartbeat", [&o](Duration d) { o.heartbeat = d; },
-                  "Stop renewing after so long without a frame (default: off)");
+  duration_option(
+      app, "--ttl", [&o](Duration d) { o.ttl = d; },
+      "How long one grant lasts (default: the daemon's)");
+  duration_option(
+      app, "--max-lifetime", [&o](Duration d) { o.maximum_lifetime = d; },
+      "When the lease ends in spite of renewal");
+  duration_option(
+      app, "--wait", [&o](Duration d) { o.wait = d; },
+      "Wait so long for a lease that another holds (default: not at all)");
+  duration_option(
+      app, "--heartbeat", [&o](Duration d) { o.heartbeat = d; },
+      "Stop renewing after so long without a frame (default: off)");
   app.add_option("--request-id", o.request_id, "Name of the attempt; a repetition gets the same");
   app.add_option("--execution-id", o.execution_id, "Carried in the envelope");
   app.add_option("--job-id", o.job_id, "Kept in the record");
@@ -147,8 +153,9 @@ struct Parser {
     app.add_option("--admin-socket", c.admin_socket,
                    "The admin socket (STARLEASE_ADMIN_SOCKET, or /run/starlease/admin.sock)");
     app.add_flag("--json", c.json, "One JSON object for each result");
-    duration_option(app, "--timeout", [&c](Duration d) { c.timeout = d; },
-                    "For each operation (default: 5s, and --wait)");
+    duration_option(
+        app, "--timeout", [&c](Duration d) { c.timeout = d; },
+        "For each operation (default: 5s, and --wait)");
     app.add_option("--instance", c.instance, "Take over this session; with --resume")
         ->envname("STARLEASE_INSTANCE");
     app.add_option("--resume", c.resume, "Its secret; better given as STARLEASE_RESUME")
@@ -168,8 +175,8 @@ struct Parser {
     CLI::App& r = command("renew", "Extend a lease of a resumed session", [this] { return renew; });
     lease_options(r, renew);
     duration_option(r, "--ttl", [this](Duration d) { renew.ttl = d; }, "How long from now");
-    CLI::App& e = command("release", "Give a lease of a resumed session back",
-                          [this] { return release; });
+    CLI::App& e =
+        command("release", "Give a lease of a resumed session back", [this] { return release; });
     lease_options(e, release);
   }
 
@@ -199,8 +206,9 @@ struct Parser {
     });
     identity.add_to(w);
     w.add_option("--lease-id", watch.target.lease_id, "Watch this lease");
-    duration_option(w, "--interval", [this](Duration d) { watch.interval = d; },
-                    "How often a lease is looked at (default: 1s)");
+    duration_option(
+        w, "--interval", [this](Duration d) { watch.interval = d; },
+        "How often a lease is looked at (default: 1s)");
   }
 
   void take_target(InspectArguments& target) const {
@@ -212,17 +220,18 @@ struct Parser {
   }
 
   void runner() {
-    CLI::App& r = command("run", "Run CMD under a lease: starlease run IDENTITY -- CMD ARGS",
-                          [this] {
-      run.options.identity = identity.complete();
-      run.command = take_tail();
-      if (run.command.empty()) throw CLI::ValidationError("CMD", "put it behind \"--\"");
-      return run;
-    });
+    CLI::App& r =
+        command("run", "Run CMD under a lease: starlease run IDENTITY -- CMD ARGS", [this] {
+          run.options.identity = identity.complete();
+          run.command = take_tail();
+          if (run.command.empty()) throw CLI::ValidationError("CMD", "put it behind \"--\"");
+          return run;
+        });
     identity.add_to(r);
     acquire_options(r, run.options);
-    duration_option(r, "--kill-after", [this](Duration d) { run.kill_after = d; },
-                    "From TERM to KILL, within what validity leaves (default: 5s)");
+    duration_option(
+        r, "--kill-after", [this](Duration d) { run.kill_after = d; },
+        "From TERM to KILL, within what validity leaves (default: 5s)");
   }
 
   void administration() {
@@ -251,8 +260,7 @@ struct Parser {
     admin.add_subcommand("stats", "Counters of the daemon")->callback([this] {
       invocation.command = StatsArguments{};
     });
-    command("exit-codes", "Print what each exit status means",
-            [] { return ExitCodesArguments{}; });
+    command("exit-codes", "Print what each exit status means", [] { return ExitCodesArguments{}; });
     command("version", "Print the version", [] { return VersionArguments{}; });
   }
 
@@ -262,7 +270,8 @@ struct Parser {
   }
 
   void check() const {
-    if (has_tail) throw CLI::ValidationError("--", "only run and admin deploy take arguments behind it");
+    if (has_tail)
+      throw CLI::ValidationError("--", "only run and admin deploy take arguments behind it");
     const CommonArguments& c = invocation.common;
     if (c.instance.empty() != c.resume.empty()) {
       throw CLI::ValidationError("--instance", "and --resume belong together");

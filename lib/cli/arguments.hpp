@@ -100,7 +100,6 @@ struct Farewell {
 };
 
 /// Parses the command line; --help and mistakes are a Farewell.
-[[nodiscard]] std::variant<Invocation, Farewell> parse_arguments(int argc,
-                                                                 const char* const* argv);
+[[nodiscard]] std::variant<Invocation, Farewell> parse_arguments(int argc, const char* const* argv);
 
 }  // namespace starlease::cli

@@ -37,8 +37,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 /// In the child: everything up to exec. Never returns.
-[[noreturn]] void become(const ChildPlan& plan, char* const* argv, char* const* envp,
-                         pid_t parent, int failure_pipe) {
+[[noreturn]] void become(const ChildPlan& plan, char* const* argv, char* const* envp, pid_t parent,
+                         int failure_pipe) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != parent) ::_exit(1);  // the parent died before the line above

@@ -41,9 +41,8 @@ ExitCode version(const Context& context) {
 ExitCode ping(const Context& context, const PingArguments&) {
   auto client = Client::connect(context.client_options());
   if (!client) return context.output.failure(client.error());
-  return finish(context, client->ping(context.timeout()), [&](const Pong& pong) {
-    context.output.pong(pong, client->session());
-  });
+  return finish(context, client->ping(context.timeout()),
+                [&](const Pong& pong) { context.output.pong(pong, client->session()); });
 }
 
 ExitCode renew(const Context& context, const RenewArguments& arguments) {
@@ -51,16 +50,15 @@ ExitCode renew(const Context& context, const RenewArguments& arguments) {
   if (!client) return context.output.failure(client.error());
   const auto renewed = client->renew_by_id(arguments.lease_id, arguments.token, arguments.ttl,
                                            call_options(context, arguments));
-  return finish(context, renewed, [&](const Grant& grant) {
-    context.output.grant("lease_renewed", grant, nullptr);
-  });
+  return finish(context, renewed,
+                [&](const Grant& grant) { context.output.grant("lease_renewed", grant, nullptr); });
 }
 
 ExitCode release(const Context& context, const ReleaseArguments& arguments) {
   auto client = Client::connect(context.client_options());
   if (!client) return context.output.failure(client.error());
-  const auto released = client->release_by_id(arguments.lease_id, arguments.token,
-                                              call_options(context, arguments));
+  const auto released =
+      client->release_by_id(arguments.lease_id, arguments.token, call_options(context, arguments));
   return finish(context, released,
                 [&](const Released& result) { context.output.released(result); });
 }

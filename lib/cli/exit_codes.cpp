@@ -7,21 +7,33 @@ namespace starlease::cli {
 
 ExitCode exit_code(ErrorCode code, bool waited) {
   switch (code) {
-    case ErrorCode::invalid_lease_request: return ExitCode::usage;
+    case ErrorCode::invalid_lease_request:
+      return ExitCode::usage;
     case ErrorCode::invalid_credential:
-    case ErrorCode::access_denied: return ExitCode::denied;
-    case ErrorCode::lease_conflict: return waited ? ExitCode::timed_out : ExitCode::conflict;
-    case ErrorCode::lease_lost: return ExitCode::lost;
-    case ErrorCode::idempotency_conflict: return ExitCode::request_id_reused;
-    case ErrorCode::deadline_exceeded: return ExitCode::timed_out;
-    case ErrorCode::lease_rate_limited: return ExitCode::rate_limited;
-    case ErrorCode::lease_backend_unavailable: return ExitCode::unavailable;
+    case ErrorCode::access_denied:
+      return ExitCode::denied;
+    case ErrorCode::lease_conflict:
+      return waited ? ExitCode::timed_out : ExitCode::conflict;
+    case ErrorCode::lease_lost:
+      return ExitCode::lost;
+    case ErrorCode::idempotency_conflict:
+      return ExitCode::request_id_reused;
+    case ErrorCode::deadline_exceeded:
+      return ExitCode::timed_out;
+    case ErrorCode::lease_rate_limited:
+      return ExitCode::rate_limited;
+    case ErrorCode::lease_backend_unavailable:
+      return ExitCode::unavailable;
     case ErrorCode::lease_outcome_unknown:
     case ErrorCode::connection_lost:
-    case ErrorCode::local_deadline: return ExitCode::outcome_unknown;
-    case ErrorCode::lease_not_found: return ExitCode::no_such_lease;
-    case ErrorCode::no_daemon: return ExitCode::no_daemon;
-    case ErrorCode::protocol_violation: return ExitCode::internal;
+    case ErrorCode::local_deadline:
+      return ExitCode::outcome_unknown;
+    case ErrorCode::lease_not_found:
+      return ExitCode::no_such_lease;
+    case ErrorCode::no_daemon:
+      return ExitCode::no_daemon;
+    case ErrorCode::protocol_violation:
+      return ExitCode::internal;
   }
   SL_UNREACHABLE();
 }
@@ -35,8 +47,10 @@ std::string_view advice(ErrorCode code, bool waited) {
     case ErrorCode::lease_conflict:
       return waited ? "wait longer with --wait, or see who holds it with starlease inspect"
                     : "wait for it with --wait, or see its state with starlease inspect";
-    case ErrorCode::lease_backend_unavailable: return "look at starlease ping, and retry";
-    case ErrorCode::deadline_exceeded: return "give it more time with --timeout";
+    case ErrorCode::lease_backend_unavailable:
+      return "look at starlease ping, and retry";
+    case ErrorCode::deadline_exceeded:
+      return "give it more time with --timeout";
     case ErrorCode::local_deadline:
     case ErrorCode::connection_lost:
     case ErrorCode::lease_outcome_unknown:
@@ -46,7 +60,8 @@ std::string_view advice(ErrorCode code, bool waited) {
     case ErrorCode::lease_rate_limited:
     case ErrorCode::lease_not_found:
     case ErrorCode::no_daemon:
-    case ErrorCode::protocol_violation: return {};
+    case ErrorCode::protocol_violation:
+      return {};
   }
   SL_UNREACHABLE();
 }

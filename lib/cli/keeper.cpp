@@ -40,7 +40,8 @@ bool ends_a_wait(int signal) {
 }  // namespace
 
 Keeper::Keeper(const KeeperPlan& plan, KeeperLink front)
-    : plan_(plan), front_(std::move(front)),
+    : plan_(plan),
+      front_(std::move(front)),
       signals_({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP,
                 SIGCONT, SIGTTOU, SIGTTIN, SIGPIPE}) {}
 
@@ -57,7 +58,8 @@ ExitCode Keeper::keep() {
   return exit_code_of(*status_);
 }
 
-// --- before the command runs ----------------------------------------------------------------------
+// --- before the command runs
+// ----------------------------------------------------------------------
 
 Keeper::Early Keeper::connect() {
   auto client = Client::connect(plan_.context.client_options());
@@ -108,7 +110,8 @@ Keeper::Early Keeper::start() {
   return std::nullopt;
 }
 
-// --- while it runs --------------------------------------------------------------------------------
+// --- while it runs
+// --------------------------------------------------------------------------------
 
 void Keeper::watch() {
   while (has_children_) {
@@ -215,9 +218,14 @@ void Keeper::hear_front() {
   KeeperMessage message;
   while (!front_gone_) {
     switch (front_.hear(message)) {
-      case KeeperLink::Heard::message: pass_on(message.value); break;
-      case KeeperLink::Heard::nothing: return;
-      case KeeperLink::Heard::end: front_gone_ = true; break;
+      case KeeperLink::Heard::message:
+        pass_on(message.value);
+        break;
+      case KeeperLink::Heard::nothing:
+        return;
+      case KeeperLink::Heard::end:
+        front_gone_ = true;
+        break;
     }
   }
 }
@@ -230,7 +238,8 @@ void Keeper::pass_on(int signal) {
   }
 }
 
-// --- the end --------------------------------------------------------------------------------------
+// --- the end
+// --------------------------------------------------------------------------------------
 
 void Keeper::give_back() {
   if (!client_) return;

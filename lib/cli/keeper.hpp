@@ -1,7 +1,7 @@
 // The second process of `starlease run`: it holds the lease and the command. The first one, the
-// front, is what the caller sees and may be stopped or killed; this one lives on until nothing of the
-// command is alive, and only then gives the lease back. It is the parent of whatever the command
-// leaves behind.
+// front, is what the caller sees and may be stopped or killed; this one lives on until nothing of
+// the command is alive, and only then gives the lease back. It is the parent of whatever the
+// command leaves behind.
 #pragma once
 
 #include <sys/wait.h>

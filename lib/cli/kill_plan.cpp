@@ -7,8 +7,7 @@
 
 namespace starlease::cli {
 
-KillPlan plan_kill(BootTime valid_until, Milliseconds ttl,
-                   std::optional<Milliseconds> kill_after) {
+KillPlan plan_kill(BootTime valid_until, Milliseconds ttl, std::optional<Milliseconds> kill_after) {
   const Milliseconds kill_lead = std::clamp(ttl / 10, Milliseconds(20), longest_kill_lead);
   const Milliseconds silence = std::min(longest_silence_lead, ttl * 9 / 50);
   KillPlan plan;
@@ -25,12 +24,14 @@ bool may_be_granted_now(LossReason reason) {
     case LossReason::force_released:
     case LossReason::revoked:
     case LossReason::shutdown:
-    case LossReason::connection_lost: return true;
+    case LossReason::connection_lost:
+      return true;
     case LossReason::expired:
     case LossReason::backend_unavailable:
     case LossReason::maximum_lifetime:
     case LossReason::heartbeat_missed:
-    case LossReason::recovered: return false;
+    case LossReason::recovered:
+      return false;
   }
   SL_UNREACHABLE();
 }

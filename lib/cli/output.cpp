@@ -207,7 +207,8 @@ void Output::event(const Event& event) const {
       writer.flag("restart", event.restart);
       text += event.restart ? " (it comes back)" : "";
       break;
-    case EventKind::disconnected: break;
+    case EventKind::disconnected:
+      break;
   }
   print(writer.finish(), text);
 }

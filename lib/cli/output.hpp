@@ -1,6 +1,6 @@
 // What a person or a script reads: each result as lines of text or as one JSON object. The objects
-// have the members of the protocol's answers. Errors are one line on standard error, and with --json
-// an object on standard output too.
+// have the members of the protocol's answers. Errors are one line on standard error, and with
+// --json an object on standard output too.
 #pragma once
 
 #include <string>

@@ -49,8 +49,8 @@ class Front {
 
 ExitCode Front::attend() {
   while (!keeper_status_) {
-    std::array<pollfd, 2> items = {{{signals_.fd(), POLLIN, 0},
-                                    {link_ended_ ? -1 : link_.fd(), POLLIN, 0}}};
+    std::array<pollfd, 2> items = {
+        {{signals_.fd(), POLLIN, 0}, {link_ended_ ? -1 : link_.fd(), POLLIN, 0}}};
     ::poll(items.data(), items.size(), -1);
     hear_keeper();
     take_signals();
@@ -71,13 +71,17 @@ void Front::take_signals() {
       case SIGCHLD:
       case SIGTTIN:
       case SIGTTOU:
-      case SIGPIPE: break;
-      case SIGCONT: on_continued(); break;
+      case SIGPIPE:
+        break;
+      case SIGCONT:
+        on_continued();
+        break;
       case SIGTSTP:
         // Not the one that on_stopped() sends to the whole group.
         if (signal->sender == ::getpid()) break;
         [[fallthrough]];
-      default: link_.say(KeeperWord::signal, signal->number);
+      default:
+        link_.say(KeeperWord::signal, signal->number);
     }
   }
 }
@@ -86,9 +90,13 @@ void Front::hear_keeper() {
   KeeperMessage message;
   while (!link_ended_) {
     switch (link_.hear(message)) {
-      case KeeperLink::Heard::nothing: return;
-      case KeeperLink::Heard::end: link_ended_ = true; return;
-      case KeeperLink::Heard::message: break;
+      case KeeperLink::Heard::nothing:
+        return;
+      case KeeperLink::Heard::end:
+        link_ended_ = true;
+        return;
+      case KeeperLink::Heard::message:
+        break;
     }
     if (message.word == KeeperWord::started) {
       group_ = message.value;
@@ -182,10 +190,14 @@ ExitCode run(const Context& context, const RunArguments& arguments) {
     const KeeperPlan plan{context, arguments, signals.original_mask(),
                           terminal.to_be_handed_over() ? terminal.fd() : -1};
     // The front's end must be closed here, or its death would not be seen.
-    { const KeeperLink other = std::move(links->first); }
+    {
+      const KeeperLink other = std::move(links->first);
+    }
     be_keeper(plan, std::move(links->second));
   }
-  { const KeeperLink other = std::move(links->second); }
+  {
+    const KeeperLink other = std::move(links->second);
+  }
   return Front(keeper, std::move(links->first), signals, terminal).attend();
 }
 

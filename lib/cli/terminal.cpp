@@ -19,7 +19,7 @@ void Terminal::give_to(pid_t group) const {
 
 bool Terminal::to_be_handed_over() const {
   if (!is_ours() || ::isatty(STDIN_FILENO) == 0) return false;
-  struct stat output {};
+  struct stat output{};
   return ::fstat(STDOUT_FILENO, &output) != 0 || !S_ISFIFO(output.st_mode);
 }
 

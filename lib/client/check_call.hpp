@@ -1,5 +1,6 @@
-// What must hold before a call can be encoded at all: everything else is the daemon's to judge, with
-// an answer, but text that is not UTF-8 or metadata that is no JSON would break the connection.
+// What must hold before a call can be encoded at all: everything else is the daemon's to judge,
+// with an answer, but text that is not UTF-8 or metadata that is no JSON would break the
+// connection.
 #pragma once
 
 #include <optional>

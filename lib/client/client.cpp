@@ -44,8 +44,8 @@ core::RequestId request_id(client::Engine& engine, const std::string& given) {
   return given.empty() ? engine.new_request_id() : core::RequestId(given);
 }
 
-core::RenewCall renew_call(client::Engine& engine, const std::string& lease_id,
-                           std::int64_t token, std::optional<std::chrono::milliseconds> ttl,
+core::RenewCall renew_call(client::Engine& engine, const std::string& lease_id, std::int64_t token,
+                           std::optional<std::chrono::milliseconds> ttl,
                            const CallOptions& options) {
   core::RenewCall call;
   call.lease_id = core::LeaseId(lease_id);
@@ -103,7 +103,8 @@ int Client::fd() const noexcept { return engine_->fd(); }
 Result<void> Client::process() { return engine_->process(); }
 Result<void> Client::wait(std::chrono::milliseconds timeout) { return engine_->wait(timeout); }
 
-// --- leases ---------------------------------------------------------------------------------------
+// --- leases
+// ---------------------------------------------------------------------------------------
 
 Result<Lease> Client::acquire(const AcquireOptions& options) {
   auto answered = engine_->call(acquire_call(*engine_, options), acquire_timeout(options));
@@ -139,8 +140,8 @@ void Client::start_renew(Lease& lease, std::optional<std::chrono::milliseconds> 
 Result<void> Client::renew(Lease& lease, std::optional<std::chrono::milliseconds> ttl,
                            const CallOptions& options) {
   if (!lease || lease.lost()) return not_held();
-  auto answered = engine_->call(renew_call(*engine_, lease.id(), lease.token(), ttl, options),
-                                options.timeout);
+  auto answered =
+      engine_->call(renew_call(*engine_, lease.id(), lease.token(), ttl, options), options.timeout);
   if (!answered) return std::move(answered).error();
   if (!lease || lease.lost()) return not_held();
   return {};
@@ -152,11 +153,10 @@ void Client::start_release(Lease lease, const CallOptions& options, Callback<Rel
   }
   const Grant grant = lease.grant();
   lease.forget();
-  engine_->submit(
-      release_call(*engine_, grant.lease.lease_id, grant.lease.fencing_token, options),
-      options.timeout, [done = std::move(done)](Result<Answered> answered) {
-        done(as_released(std::move(answered)));
-      });
+  engine_->submit(release_call(*engine_, grant.lease.lease_id, grant.lease.fencing_token, options),
+                  options.timeout, [done = std::move(done)](Result<Answered> answered) {
+                    done(as_released(std::move(answered)));
+                  });
 }
 
 Result<Released> Client::release(Lease lease, const CallOptions& options) {
@@ -169,17 +169,18 @@ Result<Released> Client::release(Lease lease, const CallOptions& options) {
 Result<Grant> Client::renew_by_id(const std::string& lease_id, std::int64_t fencing_token,
                                   std::optional<std::chrono::milliseconds> ttl,
                                   const CallOptions& options) {
-  return as_grant(engine_->call(renew_call(*engine_, lease_id, fencing_token, ttl, options),
-                                options.timeout));
+  return as_grant(
+      engine_->call(renew_call(*engine_, lease_id, fencing_token, ttl, options), options.timeout));
 }
 
 Result<Released> Client::release_by_id(const std::string& lease_id, std::int64_t fencing_token,
                                        const CallOptions& options) {
-  return as_released(engine_->call(release_call(*engine_, lease_id, fencing_token, options),
-                                   options.timeout));
+  return as_released(
+      engine_->call(release_call(*engine_, lease_id, fencing_token, options), options.timeout));
 }
 
-// --- questions ------------------------------------------------------------------------------------
+// --- questions
+// ------------------------------------------------------------------------------------
 
 Result<Inspection> Client::inspect(const Identity& identity, std::chrono::milliseconds timeout) {
   core::InspectCall call;
@@ -211,10 +212,9 @@ Result<Pong> Client::ping(std::chrono::milliseconds timeout) {
 }
 
 void Client::start_ping(std::chrono::milliseconds timeout, Callback<Pong> done) {
-  engine_->submit(core::PingCall{}, timeout,
-                  [done = std::move(done)](Result<Answered> answered) {
-                    done(as_pong(std::move(answered)));
-                  });
+  engine_->submit(core::PingCall{}, timeout, [done = std::move(done)](Result<Answered> answered) {
+    done(as_pong(std::move(answered)));
+  });
 }
 
 Result<void> Client::goodbye(std::chrono::milliseconds timeout) {

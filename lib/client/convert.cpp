@@ -23,18 +23,28 @@ LeaseInfo lease_info(const core::LockIdentity& identity, const core::Grant& gran
 
 ErrorCode public_code(core::FailureCode code) {
   switch (code) {
-    case core::FailureCode::invalid_lease_request: return ErrorCode::invalid_lease_request;
-    case core::FailureCode::invalid_credential: return ErrorCode::invalid_credential;
-    case core::FailureCode::access_denied: return ErrorCode::access_denied;
-    case core::FailureCode::lease_conflict: return ErrorCode::lease_conflict;
-    case core::FailureCode::lease_lost: return ErrorCode::lease_lost;
-    case core::FailureCode::idempotency_conflict: return ErrorCode::idempotency_conflict;
-    case core::FailureCode::deadline_exceeded: return ErrorCode::deadline_exceeded;
-    case core::FailureCode::lease_rate_limited: return ErrorCode::lease_rate_limited;
+    case core::FailureCode::invalid_lease_request:
+      return ErrorCode::invalid_lease_request;
+    case core::FailureCode::invalid_credential:
+      return ErrorCode::invalid_credential;
+    case core::FailureCode::access_denied:
+      return ErrorCode::access_denied;
+    case core::FailureCode::lease_conflict:
+      return ErrorCode::lease_conflict;
+    case core::FailureCode::lease_lost:
+      return ErrorCode::lease_lost;
+    case core::FailureCode::idempotency_conflict:
+      return ErrorCode::idempotency_conflict;
+    case core::FailureCode::deadline_exceeded:
+      return ErrorCode::deadline_exceeded;
+    case core::FailureCode::lease_rate_limited:
+      return ErrorCode::lease_rate_limited;
     case core::FailureCode::lease_backend_unavailable:
       return ErrorCode::lease_backend_unavailable;
-    case core::FailureCode::lease_outcome_unknown: return ErrorCode::lease_outcome_unknown;
-    case core::FailureCode::lease_not_found: return ErrorCode::lease_not_found;
+    case core::FailureCode::lease_outcome_unknown:
+      return ErrorCode::lease_outcome_unknown;
+    case core::FailureCode::lease_not_found:
+      return ErrorCode::lease_not_found;
   }
   SL_UNREACHABLE();
 }
@@ -43,10 +53,14 @@ ErrorCode public_code(core::FailureCode code) {
 
 LeaseState public_state(core::LeaseState state) {
   switch (state) {
-    case core::LeaseState::active: return LeaseState::active;
-    case core::LeaseState::expired: return LeaseState::expired;
-    case core::LeaseState::released: return LeaseState::released;
-    case core::LeaseState::revoked: return LeaseState::revoked;
+    case core::LeaseState::active:
+      return LeaseState::active;
+    case core::LeaseState::expired:
+      return LeaseState::expired;
+    case core::LeaseState::released:
+      return LeaseState::released;
+    case core::LeaseState::revoked:
+      return LeaseState::revoked;
   }
   SL_UNREACHABLE();
 }
@@ -58,25 +72,38 @@ std::optional<LeaseState> public_state(std::optional<core::LeaseState> state) {
 
 LossReason public_reason(core::LossReason reason) {
   switch (reason) {
-    case core::LossReason::expired: return LossReason::expired;
-    case core::LossReason::renewal_rejected: return LossReason::renewal_rejected;
-    case core::LossReason::backend_unavailable: return LossReason::backend_unavailable;
-    case core::LossReason::maximum_lifetime: return LossReason::maximum_lifetime;
-    case core::LossReason::heartbeat_missed: return LossReason::heartbeat_missed;
-    case core::LossReason::released: return LossReason::released;
-    case core::LossReason::force_released: return LossReason::force_released;
-    case core::LossReason::revoked: return LossReason::revoked;
-    case core::LossReason::recovered: return LossReason::recovered;
-    case core::LossReason::shutdown: return LossReason::shutdown;
+    case core::LossReason::expired:
+      return LossReason::expired;
+    case core::LossReason::renewal_rejected:
+      return LossReason::renewal_rejected;
+    case core::LossReason::backend_unavailable:
+      return LossReason::backend_unavailable;
+    case core::LossReason::maximum_lifetime:
+      return LossReason::maximum_lifetime;
+    case core::LossReason::heartbeat_missed:
+      return LossReason::heartbeat_missed;
+    case core::LossReason::released:
+      return LossReason::released;
+    case core::LossReason::force_released:
+      return LossReason::force_released;
+    case core::LossReason::revoked:
+      return LossReason::revoked;
+    case core::LossReason::recovered:
+      return LossReason::recovered;
+    case core::LossReason::shutdown:
+      return LossReason::shutdown;
   }
   SL_UNREACHABLE();
 }
 
 BackendState public_backend(core::BackendState state) {
   switch (state) {
-    case core::BackendState::ready: return BackendState::ready;
-    case core::BackendState::recovering: return BackendState::recovering;
-    case core::BackendState::unavailable: return BackendState::unavailable;
+    case core::BackendState::ready:
+      return BackendState::ready;
+    case core::BackendState::recovering:
+      return BackendState::recovering;
+    case core::BackendState::unavailable:
+      return BackendState::unavailable;
   }
   SL_UNREACHABLE();
 }
@@ -123,9 +150,7 @@ Resolution public_resolution(const core::ResolvedAnswer& answer) {
   struct Visitor {
     Resolution& resolution;
     void operator()(const core::GrantAnswer& a) const { resolution.result = public_grant(a); }
-    void operator()(const core::ReleasedAnswer& a) const {
-      resolution.result = public_released(a);
-    }
+    void operator()(const core::ReleasedAnswer& a) const { resolution.result = public_released(a); }
     void operator()(const core::Failure& f) const { resolution.result = public_error(f, {}); }
   };
   Resolution resolution;
@@ -164,8 +189,8 @@ std::string envelope_json(const core::Envelope& envelope) {
 
 core::RawIdentity raw_identity(const Identity& identity) {
   core::RawIdentity raw;
-  raw.components = {identity.tenant_id,  identity.program_id,    identity.target_namespace,
-                    identity.target_id,  identity.actor_name,    identity.workflow_name,
+  raw.components = {identity.tenant_id,      identity.program_id, identity.target_namespace,
+                    identity.target_id,      identity.actor_name, identity.workflow_name,
                     identity.operation_class};
   return raw;
 }
@@ -190,9 +215,12 @@ core::AcquireCall acquire_call(const AcquireOptions& options) {
 
 core::Operation core_operation(Operation operation) {
   switch (operation) {
-    case Operation::acquire: return core::Operation::acquire;
-    case Operation::renew: return core::Operation::renew;
-    case Operation::release: return core::Operation::release;
+    case Operation::acquire:
+      return core::Operation::acquire;
+    case Operation::renew:
+      return core::Operation::renew;
+    case Operation::release:
+      return core::Operation::release;
   }
   SL_UNREACHABLE();
 }

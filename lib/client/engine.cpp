@@ -11,8 +11,8 @@ namespace {
 
 /// The daemon is given so much less time than the caller, so that its answer is here in time.
 constexpr Milliseconds longest_answer_way{100};
-/// Acquisitions that were given up are remembered up to this number; the daemon ends the others with
-/// the session.
+/// Acquisitions that were given up are remembered up to this number; the daemon ends the others
+/// with the session.
 constexpr std::size_t max_abandoned = 10'000;
 
 Milliseconds daemon_timeout(Nanoseconds remaining) {
@@ -36,9 +36,11 @@ base::WallTime ProcessClock::wall_now() const {
   return base::WallTime(Milliseconds(std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000));
 }
 
-Engine::Engine(const ClientOptions& options, std::string path, SocketAddress address,
-               Wakeup wakeup)
-    : options_(options), path_(std::move(path)), address_(address), ids_(random_, clock_),
+Engine::Engine(const ClientOptions& options, std::string path, SocketAddress address, Wakeup wakeup)
+    : options_(options),
+      path_(std::move(path)),
+      address_(address),
+      ids_(random_, clock_),
       wakeup_(std::move(wakeup)) {
   session_.service_instance_id = options_.service_instance_id;
   session_.resume = options_.resume;
@@ -77,9 +79,8 @@ void Engine::submit(core::Call call, Milliseconds timeout, OnAnswer on_answer, R
   }
   if (std::holds_alternative<core::AcquireCall>(call)) {
     // The caller has come back for what it had given up: the answer is wanted again.
-    std::erase_if(abandoned_, [id = *request_id_of(call)](const auto& entry) {
-      return entry.second == id;
-    });
+    std::erase_if(abandoned_,
+                  [id = *request_id_of(call)](const auto& entry) { return entry.second == id; });
   }
   const BootTime deadline = boot_now() + std::max(timeout, Milliseconds(0));
   const Number number = calls_.add({.call = std::move(call),
@@ -114,10 +115,9 @@ void Engine::send(Number number) {
 
 void Engine::complete(Number number, Result<Answered> result) {
   PendingCall call = calls_.take(number);
-  news_.emplace_back(
-      [done = std::move(call.on_answer), result = std::move(result)]() mutable {
-        done(std::move(result));
-      });
+  news_.emplace_back([done = std::move(call.on_answer), result = std::move(result)]() mutable {
+    done(std::move(result));
+  });
 }
 
 Result<Answered> Engine::call(core::Call call, Milliseconds timeout) {
@@ -186,12 +186,13 @@ Error Engine::deadline_error(const PendingCall& call) const {
   Error error;
   if (!call.ever_sent) {
     error.code = ErrorCode::no_daemon;
-    error.message = "The daemon at " + path_ +
-                    " could not be reached before the deadline; nothing was asked";
+    error.message =
+        "The daemon at " + path_ + " could not be reached before the deadline; nothing was asked";
   } else if (!call.sent && link_ != Link::ready) {
     error.code = ErrorCode::connection_lost;
     error.message =
-        "The connection broke and was not restored before the deadline; the operation may have been "
+        "The connection broke and was not restored before the deadline; the operation may have "
+        "been "
         "done: repeat it with the same request_id";
   } else {
     error.code = ErrorCode::local_deadline;
@@ -216,8 +217,9 @@ void Engine::release(HeldLease& lease) {
   call.token = core::FencingToken{info.fencing_token};
   call.request_id = new_request_id();
   // Long enough for an answer, and pointless once the lease has ended by itself.
-  submit(std::move(call), std::max(info.ttl, Milliseconds(1000)), [](const Result<Answered>&) {},
-         Retry::all_retryable);
+  submit(
+      std::move(call), std::max(info.ttl, Milliseconds(1000)), [](const Result<Answered>&) {},
+      Retry::all_retryable);
 }
 
 void Engine::finish(const Error& error, LossReason reason) {
@@ -244,8 +246,12 @@ void Engine::arm() {
     case Link::down:
       if (!fatal_ && !opening_) consider(connect_at_);
       break;
-    case Link::greeting: consider(hello_deadline_); break;
-    case Link::ready: consider(calls_.earliest_resend()); break;
+    case Link::greeting:
+      consider(hello_deadline_);
+      break;
+    case Link::ready:
+      consider(calls_.earliest_resend());
+      break;
   }
   wakeup_.arm(next);
   if (connection_.is_open()) wakeup_.watch(connection_.fd(), connection_.has_output());

@@ -2,8 +2,8 @@
 // that are held. Single-threaded; all that happens, happens inside advance() or a call made on it.
 //
 // Glossary: *down*, *greeting*, *ready* are the states of the link. A lease is *attached* while the
-// daemon is known to hold it for this session. User callbacks are queued as *news* and run last, when
-// everything is consistent, so that they may call back in.
+// daemon is known to hold it for this session. User callbacks are queued as *news* and run last,
+// when everything is consistent, so that they may call back in.
 #pragma once
 
 #include <deque>

@@ -47,10 +47,10 @@ void Engine::on_payload(const std::string& payload) {
   // Ours are numbers; an answer to anything else answers nobody.
   const auto* number = std::get_if<std::int64_t>(&reply.id);
   if (number == nullptr || *number < 0) return;
-  Result<core::Answer> answer = reply.outcome
-                                    ? Result<core::Answer>(std::move(*reply.outcome))
-                                    : Result<core::Answer>(public_error(
-                                          reply.outcome.error(), reply.correlation.value));
+  Result<core::Answer> answer =
+      reply.outcome
+          ? Result<core::Answer>(std::move(*reply.outcome))
+          : Result<core::Answer>(public_error(reply.outcome.error(), reply.correlation.value));
   if (link_ == Link::greeting) return on_hello(std::move(answer));
   on_reply(static_cast<Number>(*number), std::move(answer));
 }
@@ -96,7 +96,8 @@ void Engine::on_late_reply(Number number, const Result<core::Answer>& answer) {
 
 Result<Answered> Engine::granted(const core::AcquireCall& call, core::GrantAnswer answer) {
   if (answer.replay && answer.replay->current_state != core::LeaseState::active) {
-    return lost_error("The lease that this request_id got has ended; acquire with a new request_id");
+    return lost_error(
+        "The lease that this request_id got has ended; acquire with a new request_id");
   }
   if (leases_.find(answer.grant.lease_id.value, answer.grant.token.value) != nullptr) {
     Error error;
@@ -123,8 +124,9 @@ void Engine::release_unused(const core::GrantAnswer& answer) {
   call.lease_id = answer.grant.lease_id;
   call.token = answer.grant.token;
   call.request_id = new_request_id();
-  submit(std::move(call), std::max(answer.grant.ttl, Milliseconds(1000)),
-         [](const Result<Answered>&) {}, Retry::all_retryable);
+  submit(
+      std::move(call), std::max(answer.grant.ttl, Milliseconds(1000)),
+      [](const Result<Answered>&) {}, Retry::all_retryable);
 }
 
 void Engine::renewed(const core::GrantAnswer& answer) {

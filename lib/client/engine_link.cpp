@@ -33,8 +33,8 @@ Error cannot_connect(const std::string& path, int reason) {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::open(const ClientOptions& options) {
-  const std::string path = choose_socket_path(options.socket_path, "STARLEASE_SOCKET",
-                                              "/run/starlease/starleased.sock");
+  const std::string path =
+      choose_socket_path(options.socket_path, "STARLEASE_SOCKET", "/run/starlease/starleased.sock");
   auto address = socket_address(path);
   if (!address) return address.error();
   if (!base::crypto_start()) {
@@ -77,8 +77,11 @@ Result<void> Engine::greet_first(BootTime deadline) {
 
 void Engine::connect() {
   switch (connection_.open(address_)) {
-    case Connection::Attempt::connected: return say_hello();
-    case Connection::Attempt::busy: connect_at_ = boot_now() + busy_pause; return;
+    case Connection::Attempt::connected:
+      return say_hello();
+    case Connection::Attempt::busy:
+      connect_at_ = boot_now() + busy_pause;
+      return;
     case Connection::Attempt::refused:
       if (opening_) {
         fatal_ = cannot_connect(path_, errno);
@@ -93,7 +96,8 @@ void Engine::reconnect_later(BootTime now) {
   connect_pause_ = std::clamp(2 * connect_pause_, first_connect_pause, longest_connect_pause);
   // Jitter of a half keeps a crowd of clients from coming back together.
   const auto half = static_cast<std::uint64_t>(connect_pause_.count() / 2);
-  connect_at_ = now + connect_pause_ - Milliseconds(static_cast<std::int64_t>(random_.below(half + 1)));
+  connect_at_ =
+      now + connect_pause_ - Milliseconds(static_cast<std::int64_t>(random_.below(half + 1)));
 }
 
 void Engine::say_hello() {
@@ -130,15 +134,17 @@ void Engine::on_session(const core::HelloAnswer& answer) {
   const bool resumed = answer.owner.instance.value == session_.service_instance_id;
   const bool first = opening_;
   session_ = session_info(answer);
-  connection_.limit_frames(static_cast<std::size_t>(std::max<std::int64_t>(
-      1, session_.max_frame_bytes)));
+  connection_.limit_frames(
+      static_cast<std::size_t>(std::max<std::int64_t>(1, session_.max_frame_bytes)));
   link_ = Link::ready;
   connect_pause_ = Milliseconds(0);
   // What is still valid is claimed before anything else is asked.
   for (const std::uint64_t serial : leases_.held()) {
     HeldLease& lease = *leases_.find(serial);
-    if (resumed) reattach(lease);
-    else lose(lease, LossReason::connection_lost, {});
+    if (resumed)
+      reattach(lease);
+    else
+      lose(lease, LossReason::connection_lost, {});
   }
   for (const Number number : calls_.unsent()) send(number);
   if (!first) {

@@ -1,5 +1,5 @@
-// What stands behind a starlease::Lease, and the table of all of them that a client knows. The Lease
-// owns its HeldLease; the table only points to it.
+// What stands behind a starlease::Lease, and the table of all of them that a client knows. The
+// Lease owns its HeldLease; the table only points to it.
 #pragma once
 
 #include <string>
@@ -36,7 +36,8 @@ struct HeldLease {
   void expires_at(core::BackendTime time);
 };
 
-/// The leases of one client. Lost ones stay until their Lease is destroyed, but are not found by id.
+/// The leases of one client. Lost ones stay until their Lease is destroyed, but are not found by
+/// id.
 class LeaseTable {
  public:
   /// REQUIRES: `lease` stays where it is until remove(). Gives it its serial.

@@ -16,8 +16,10 @@ constexpr Milliseconds longest_pause{500};
 const core::RequestId* request_id_of(const core::Call& call) {
   return std::visit(
       [](const auto& c) -> const core::RequestId* {
-        if constexpr (requires { c.deadline; }) return &c.request_id;
-        else return nullptr;
+        if constexpr (requires { c.deadline; })
+          return &c.request_id;
+        else
+          return nullptr;
       },
       call);
 }
@@ -53,8 +55,7 @@ void PendingCalls::sent(Number number) {
   call->ever_sent = true;
 }
 
-void PendingCalls::resend_later(Number number, BootTime now,
-                                std::optional<Milliseconds> at_least) {
+void PendingCalls::resend_later(Number number, BootTime now, std::optional<Milliseconds> at_least) {
   PendingCall* call = find(number);
   SL_ASSERT(call != nullptr && !call->resend_at);
   call->sent = false;

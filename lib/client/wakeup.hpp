@@ -1,5 +1,5 @@
-// The one descriptor that a client shows to its caller's event loop: readable when the connection or
-// a timer has something to do. An epoll set over the socket and a timer on CLOCK_BOOTTIME.
+// The one descriptor that a client shows to its caller's event loop: readable when the connection
+// or a timer has something to do. An epoll set over the socket and a timer on CLOCK_BOOTTIME.
 #pragma once
 
 #include <optional>

@@ -2,9 +2,11 @@
 // its own, and everything happens inside its calls. Needs C++20; throws nothing of its own.
 //
 // Two ways of use, which mix:
-//   blocking      acquire(), renew(), release(), … return when the answer is there or the timeout has
+//   blocking      acquire(), renew(), release(), … return when the answer is there or the timeout
+//   has
 //                 passed. Call process() or wait() now and then, so that losses are noticed.
-//   event loop    fd() is one descriptor for the whole life of the client. Watch it for reading; when
+//   event loop    fd() is one descriptor for the whole life of the client. Watch it for reading;
+//   when
 //                 it is readable call process(). That covers answers, writes that are still queued,
 //                 reconnects and deadlines. start_acquire() and its like take a callback.
 //
@@ -174,8 +176,8 @@ class Client {
   Client& operator=(Client&&) noexcept;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
-  /// Closes the session: leases without keep_on_disconnect are released by the daemon. Calls that are
-  /// still outstanding end without their callback.
+  /// Closes the session: leases without keep_on_disconnect are released by the daemon. Calls that
+  /// are still outstanding end without their callback.
   ~Client();
 
   /// As of the last greeting.
@@ -188,8 +190,8 @@ class Client {
 
   // --- blocking ---------------------------------------------------------------------------------
 
-  /// Acquires. Besides the daemon's codes: lease_lost where the request id's lease has ended since or
-  /// its answer came after its validity; local_deadline and connection_lost as in error.hpp.
+  /// Acquires. Besides the daemon's codes: lease_lost where the request id's lease has ended since
+  /// or its answer came after its validity; local_deadline and connection_lost as in error.hpp.
   Result<Lease> acquire(const AcquireOptions& options);
   /// Extends `lease` by its TTL or by `ttl`. An answer after the deadline does not extend it.
   Result<void> renew(Lease& lease, std::optional<std::chrono::milliseconds> ttl = {},
@@ -221,13 +223,14 @@ class Client {
   /// the caller never reads, writes or closes it.
   [[nodiscard]] int fd() const noexcept;
   /// Does what can be done without blocking, and calls what is due. Errors: only those after which
-  /// the client is of no more use (the daemon refuses the credential, say); then every lease is lost.
+  /// the client is of no more use (the daemon refuses the credential, say); then every lease is
+  /// lost.
   Result<void> process();
   /// Waits up to `timeout` for something to do, then does it.
   Result<void> wait(std::chrono::milliseconds timeout);
 
-  /// As the blocking forms; the callback is called from process(), exactly once unless the client is
-  /// destroyed before.
+  /// As the blocking forms; the callback is called from process(), exactly once unless the client
+  /// is destroyed before.
   void start_acquire(const AcquireOptions& options, Callback<Lease> done);
   void start_renew(Lease& lease, std::optional<std::chrono::milliseconds> ttl,
                    const CallOptions& call, Callback<Grant> done);

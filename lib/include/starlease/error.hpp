@@ -43,8 +43,8 @@ enum class ErrorCode : std::uint8_t {
 /// The code's stable name: "lease_conflict", "no_daemon".
 [[nodiscard]] std::string_view name(ErrorCode code) noexcept;
 
-/// True where the same operation may succeed later: the five that the protocol names, and no_daemon,
-/// connection_lost and local_deadline.
+/// True where the same operation may succeed later: the five that the protocol names, and
+/// no_daemon, connection_lost and local_deadline.
 [[nodiscard]] bool retryable(ErrorCode code) noexcept;
 
 /// True where the operation may have been carried out: repeat it with the same request id, or
@@ -72,7 +72,7 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}   // NOLINT(*-explicit-*)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(*-explicit-*)
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(*-explicit-*)
 
   [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }

@@ -18,8 +18,8 @@ namespace client {
 struct HeldLease;
 }
 
-/// A time of the backend's clock, which decides expiry. It cannot be compared with the host's clocks:
-/// use Lease::valid() for that.
+/// A time of the backend's clock, which decides expiry. It cannot be compared with the host's
+/// clocks: use Lease::valid() for that.
 using BackendTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// RFC 3339, UTC, milliseconds: "2026-08-05T12:00:00.000Z".
@@ -98,9 +98,9 @@ struct Loss {
 /// A held lease. Releases itself when it is destroyed. Not thread-safe: it belongs to the thread of
 /// the Client that made it. May outlive that Client; it is lost then.
 ///
-/// valid() and valid_for() cost one read of CLOCK_BOOTTIME, which also advances while the machine is
-/// suspended. They are true only up to the instant that the daemon gave, whatever has happened to the
-/// connection; news that shorten it (a revocation, say) are taken in by Client::process().
+/// valid() and valid_for() cost one read of CLOCK_BOOTTIME, which also advances while the machine
+/// is suspended. They are true only up to the instant that the daemon gave, whatever has happened
+/// to the connection; news that shorten it (a revocation, say) are taken in by Client::process().
 class Lease {
  public:
   /// Called once when the lease is lost, from inside Client::process() or a blocking call of that
@@ -126,8 +126,8 @@ class Lease {
   /// The instant at which valid() ends unless the lease is renewed: nanoseconds of CLOCK_BOOTTIME.
   [[nodiscard]] std::int64_t valid_until_boottime_ns() const noexcept;
 
-  /// True once the loss has been noticed by Client::process(). A lease that is not lost may still be
-  /// invalid for a while: the connection broke and is being restored.
+  /// True once the loss has been noticed by Client::process(). A lease that is not lost may still
+  /// be invalid for a while: the connection broke and is being restored.
   [[nodiscard]] bool lost() const noexcept;
   /// The loss, where lost().
   [[nodiscard]] std::optional<Loss> loss() const;

@@ -34,14 +34,14 @@ TEST_CASE("a wish takes at most half the TTL, so that a renewal in time never en
 }
 
 TEST_CASE("only a loss that leaves the lock to nobody else leaves time for TERM") {
-  for (const auto reason : {LossReason::revoked, LossReason::force_released, LossReason::released,
-                            LossReason::renewal_rejected, LossReason::shutdown,
-                            LossReason::connection_lost}) {
+  for (const auto reason :
+       {LossReason::revoked, LossReason::force_released, LossReason::released,
+        LossReason::renewal_rejected, LossReason::shutdown, LossReason::connection_lost}) {
     CHECK(may_be_granted_now(reason));
   }
-  for (const auto reason : {LossReason::expired, LossReason::backend_unavailable,
-                            LossReason::maximum_lifetime, LossReason::heartbeat_missed,
-                            LossReason::recovered}) {
+  for (const auto reason :
+       {LossReason::expired, LossReason::backend_unavailable, LossReason::maximum_lifetime,
+        LossReason::heartbeat_missed, LossReason::recovered}) {
     CHECK_FALSE(may_be_granted_now(reason));
   }
 }

@@ -98,9 +98,8 @@ TEST_CASE("release gives the lease back once, and waits for the answer") {
     auto second = client.acquire(some_lease());
     REQUIRE(second.ok());
     bool done = false;
-    client.start_release(std::move(*second), {}, [&](const Result<Released>& result) {
-      done = result.ok();
-    });
+    client.start_release(std::move(*second), {},
+                         [&](const Result<Released>& result) { done = result.ok(); });
     CHECK(work_until(client, [&] { return done; }));
     CHECK(client.release(Lease()).error().code == ErrorCode::lease_lost);
   }

@@ -18,8 +18,8 @@ TEST_CASE("events reach the callback, unknown ones are passed over") {
     peer.greet();
     peer.raw(R"({"event":"of_a_newer_daemon","x":1})");
     peer.tell(core::BackendStateChanged{core::BackendState::recovering});
-    peer.tell(core::LeaseExpiring{core::LeaseId("lease_7"), core::FencingToken{7},
-                                  Milliseconds(900)});
+    peer.tell(
+        core::LeaseExpiring{core::LeaseId("lease_7"), core::FencingToken{7}, Milliseconds(900)});
     peer.tell(core::Draining{true});
     peer.await_close();
   }});

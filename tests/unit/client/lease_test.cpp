@@ -75,7 +75,9 @@ TEST_CASE("a lease releases itself when it goes") {
     lease = std::move(*second);  // gives the first one back
     CHECK(lease.token() == 2);
   }
-  { const Client gone = std::move(client); }
+  {
+    const Client gone = std::move(client);
+  }
   CHECK(daemon.finish() == "");
 }
 
@@ -184,7 +186,9 @@ TEST_CASE("a daemon that says nothing loses the lease by the clock, and is told 
   CHECK(client::boot_now_ns() >= end);
   CHECK(client::boot_now_ns() < end + 1'000'000'000);
   CHECK(lease->loss()->reason == LossReason::expired);
-  { const Client gone = std::move(client); }
+  {
+    const Client gone = std::move(client);
+  }
   CHECK(daemon.finish() == "");
   CHECK(given_back == "lease_1");
 }

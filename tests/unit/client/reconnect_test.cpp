@@ -69,7 +69,9 @@ TEST_CASE("a resumed session keeps the lease, without a callback") {
   REQUIRE(events.size() >= 2);
   CHECK(events[0] == EventKind::disconnected);
   CHECK(events[1] == EventKind::reconnected);
-  { const Client gone = std::move(client); }
+  {
+    const Client gone = std::move(client);
+  }
   CHECK(daemon.finish() == "");
 }
 
@@ -142,20 +144,19 @@ TEST_CASE("a daemon that stays away loses the lease when its validity ends, not 
 TEST_CASE("an acquisition whose connection broke gets its lease under the same request id") {
   std::string first;
   std::string second;
-  ScriptedDaemon daemon(
-      {[&](Peer& peer) {
-         peer.greet();
-         first = peer.expect<core::AcquireCall>().request_id.value;
-       },
-       [&](Peer& peer) {
-         peer.greet();
-         const auto call = peer.expect<core::AcquireCall>();
-         second = call.request_id.value;
-         auto grant = granted(call, Milliseconds(5000), 8);
-         grant.replay = core::Replay{core::LeaseState::active};
-         peer.answer(grant);
-         peer.await_close();
-       }});
+  ScriptedDaemon daemon({[&](Peer& peer) {
+                           peer.greet();
+                           first = peer.expect<core::AcquireCall>().request_id.value;
+                         },
+                         [&](Peer& peer) {
+                           peer.greet();
+                           const auto call = peer.expect<core::AcquireCall>();
+                           second = call.request_id.value;
+                           auto grant = granted(call, Milliseconds(5000), 8);
+                           grant.replay = core::Replay{core::LeaseState::active};
+                           peer.answer(grant);
+                           peer.await_close();
+                         }});
   Client client = connected(daemon);
   auto lease = client.acquire(some_lease());
   REQUIRE(lease.ok());

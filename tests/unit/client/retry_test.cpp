@@ -104,8 +104,10 @@ TEST_CASE("a grant that comes after the deadline is given back") {
     peer.answer(core::PongAnswer{core::BackendState::ready, client::boot_now()});
     peer.answer(late, granted(call, Milliseconds(5000), 3));
     given_back = peer.expect<core::ReleaseCall>().lease_id.value;
-    peer.answer(core::ReleasedAnswer{core::LeaseId("lease_3"), core::FencingToken{3},
-                                     core::backend_time(1'786'000'000'000), {}});
+    peer.answer(core::ReleasedAnswer{core::LeaseId("lease_3"),
+                                     core::FencingToken{3},
+                                     core::backend_time(1'786'000'000'000),
+                                     {}});
     peer.expect<core::PingCall>();
     peer.answer(core::PongAnswer{core::BackendState::ready, client::boot_now()});
     peer.await_close();

@@ -36,8 +36,12 @@ core::GrantAnswer base_grant(const core::LeaseId& id, core::FencingToken token,
   // The backend's clock goes on with the host's, so that a later grant expires later.
   answer.grant.expires_at = core::backend_time(
       1'786'000'000'000 + base::floor_ms(answer.valid_until.time_since_epoch()).count());
-  answer.envelope = {"starintel:target-lease:v1:k", id, token, answer.grant.expires_at,
-                     core::ExecutionId("execution_1"), core::TraceId()};
+  answer.envelope = {"starintel:target-lease:v1:k",
+                     id,
+                     token,
+                     answer.grant.expires_at,
+                     core::ExecutionId("execution_1"),
+                     core::TraceId()};
   return answer;
 }
 
@@ -95,8 +99,13 @@ core::HelloCall Peer::greet(const std::string& instance) {
                   core::CredentialId("key_1"),
                   hello.instance.empty() ? core::ServiceInstanceId(instance) : hello.instance};
   answer.resume = "resume_1";
-  answer.limits = {262'144, Milliseconds(1000), Milliseconds(60'000), Milliseconds(30'000),
-                   Milliseconds(300'000), Milliseconds(60'000), 1000};
+  answer.limits = {262'144,
+                   Milliseconds(1000),
+                   Milliseconds(60'000),
+                   Milliseconds(30'000),
+                   Milliseconds(300'000),
+                   Milliseconds(60'000),
+                   1000};
   this->answer(answer);
   return hello;
 }
@@ -159,8 +168,7 @@ ScriptedDaemon::ScriptedDaemon(std::vector<Script> scripts) {
   const auto address = client::socket_address(path_);
   listener_ = client::UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const auto* where = reinterpret_cast<const sockaddr*>(&address->value);
-  if (::bind(listener_.get(), where, address->length) != 0 ||
-      ::listen(listener_.get(), 16) != 0) {
+  if (::bind(listener_.get(), where, address->length) != 0 || ::listen(listener_.get(), 16) != 0) {
     throw ScriptError("the socket cannot be made");
   }
   thread_ = std::thread([this, scripts = std::move(scripts)] { serve(scripts); });
