@@ -20,15 +20,17 @@ std::string temporary_name(std::string path) {
 }
 
 Error not_a_socket(const std::string& path) {
-  return {ErrorKind::not_a_socket, EEXIST,
-          fmt::format("{} exists and is not a socket; it is left alone: move it away or use another "
-                      "path", path)};
+  return {
+      ErrorKind::not_a_socket, EEXIST,
+      fmt::format("{} exists and is not a socket; it is left alone: move it away or use another "
+                  "path",
+                  path)};
 }
 
 Error in_use(const std::string& path, std::string_view why) {
-  return {ErrorKind::in_use, EADDRINUSE,
-          fmt::format("{} is served by another process ({}); stop it or use another path", path,
-                      why)};
+  return {
+      ErrorKind::in_use, EADDRINUSE,
+      fmt::format("{} is served by another process ({}); stop it or use another path", path, why)};
 }
 
 /// What may be replaced at `path`: nothing there, or a socket that nobody listens on (its id).
@@ -40,11 +42,16 @@ Result<std::optional<FileId>> find_stale(const std::string& path) {
   const auto probe = connect_unix(path);
   if (probe) return base::failed(in_use(path, "it accepts connections"));
   switch (probe.error().errno_value) {
-    case ECONNREFUSED: return (*entry)->id;
-    case ENOENT: return std::nullopt;
-    case EAGAIN: return base::failed(in_use(path, "its backlog is full"));
-    case EPROTOTYPE: return base::failed(in_use(path, "it is no stream socket"));
-    default: return base::failed(probe.error());
+    case ECONNREFUSED:
+      return (*entry)->id;
+    case ENOENT:
+      return std::nullopt;
+    case EAGAIN:
+      return base::failed(in_use(path, "its backlog is full"));
+    case EPROTOTYPE:
+      return base::failed(in_use(path, "it is no stream socket"));
+    default:
+      return base::failed(probe.error());
   }
 }
 
@@ -57,7 +64,8 @@ Result<void> remove_leftover(const std::string& temporary) {
   return base::failed(system_error(fmt::format("cannot remove {}", temporary), errno));
 }
 
-/// Mode and owner of the name. The umask has done the mode already; some file systems take their own.
+/// Mode and owner of the name. The umask has done the mode already; some file systems take their
+/// own.
 Result<FileId> make_right(const SocketSpec& spec, const std::string& name) {
   const uid_t owner = spec.owner.value_or(static_cast<uid_t>(-1));
   const gid_t group = spec.group.value_or(static_cast<gid_t>(-1));
@@ -72,10 +80,10 @@ Result<FileId> make_right(const SocketSpec& spec, const std::string& name) {
   if (!entry) return base::failed(std::move(entry.error()));
   constexpr mode_t permission_bits = 0777;
   if (!*entry || ((*entry)->mode & permission_bits) != (spec.mode & permission_bits)) {
-    return base::failed(Error{
-        ErrorKind::system, EPERM,
-        fmt::format("the file system does not keep mode {:04o} of {}; use a local one", spec.mode,
-                    spec.path)});
+    return base::failed(
+        Error{ErrorKind::system, EPERM,
+              fmt::format("the file system does not keep mode {:04o} of {}; use a local one",
+                          spec.mode, spec.path)});
   }
   return (*entry)->id;
 }
@@ -130,8 +138,8 @@ Result<BoundSocket::Named> BoundSocket::make_named(const SocketSpec& spec) {
   const auto address = socket_address(temporary);
   if (!address) return base::failed(address.error());
   const mode_t previous = ::umask(~spec.mode & 0777);
-  const int bound = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&*address),
-                           sizeof *address);
+  const int bound =
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
   const int bind_errno = errno;
   ::umask(previous);
   if (bound != 0) {

@@ -1,6 +1,6 @@
-// A listening socket and its name in the file system. The name appears at once with its final mode and
-// owner and already listening; a stale one is replaced, a live one, a lock or another kind of file is
-// left alone; at the end it is removed only if it is still ours. Accepts nothing itself.
+// A listening socket and its name in the file system. The name appears at once with its final mode
+// and owner and already listening; a stale one is replaced, a live one, a lock or another kind of
+// file is left alone; at the end it is removed only if it is still ours. Accepts nothing itself.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +18,9 @@ namespace starlease::uv {
 
 struct SocketSpec {
   std::string path;
-  mode_t mode = 0660;           ///< Permission bits of the socket.
-  std::optional<uid_t> owner;   ///< Unset: the daemon's own.
-  std::optional<gid_t> group;   ///< Unset: the daemon's own.
+  mode_t mode = 0660;          ///< Permission bits of the socket.
+  std::optional<uid_t> owner;  ///< Unset: the daemon's own.
+  std::optional<gid_t> group;  ///< Unset: the daemon's own.
   int backlog = 4096;
 };
 

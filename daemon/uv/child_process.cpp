@@ -36,8 +36,7 @@ constexpr int cannot_exec = 127;
 
 }  // namespace
 
-Result<std::unique_ptr<ChildProcess>> ChildProcess::spawn(Loop& loop, ChildSpec spec,
-                                                          Ended ended) {
+Result<std::unique_ptr<ChildProcess>> ChildProcess::spawn(Loop& loop, ChildSpec spec, Ended ended) {
   std::vector<char*> argv = {spec.program.data()};
   for (std::string& argument : spec.arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -56,8 +55,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::spawn(Loop& loop, ChildSpec 
   int code = 0;
   const bool refused = ::read(report_in.get(), &code, sizeof code) == sizeof code;
   OwnedFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  std::unique_ptr<ChildProcess> child(
-      new ChildProcess(pid, std::move(pidfd), std::move(ended)));
+  std::unique_ptr<ChildProcess> child(new ChildProcess(pid, std::move(pidfd), std::move(ended)));
   if (refused) return base::failed(system_error("cannot run " + spec.program, code));
   if (!child->pidfd_) return base::failed(system_error("cannot watch " + spec.program, errno));
   const auto opened = child->poll_.open(

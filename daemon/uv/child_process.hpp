@@ -1,5 +1,5 @@
-// A child process that dies with this one, however this one dies: the kernel kills it (PDEATHSIG) when
-// the thread that made it ends, which is the one thread of the daemon.
+// A child process that dies with this one, however this one dies: the kernel kills it (PDEATHSIG)
+// when the thread that made it ends, which is the one thread of the daemon.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The real clocks, read from the kernel whenever asked. Never libuv's own time, which is cached for a
-// whole turn of the loop and stands still while the machine is suspended.
+// The real clocks, read from the kernel whenever asked. Never libuv's own time, which is cached for
+// a whole turn of the loop and stands still while the machine is suspended.
 #pragma once
 
 #include "lib/base/clock.hpp"

@@ -1,5 +1,5 @@
-// Ownership of one libuv handle. The memory outlives the owner until libuv's close callback, which is
-// the only place that frees it. After close() no callback of the handle follows.
+// Ownership of one libuv handle. The memory outlives the owner until libuv's close callback, which
+// is the only place that frees it. After close() no callback of the handle follows.
 #pragma once
 
 #include <uv.h>

@@ -1,5 +1,5 @@
-// Holds one kind of log line to a rate, so that a fault that repeats cannot fill the disk. Counts what
-// it held back, for the next line to tell. Does not write itself.
+// Holds one kind of log line to a rate, so that a fault that repeats cannot fill the disk. Counts
+// what it held back, for the next line to tell. Does not write itself.
 #pragma once
 
 #include <cstdint>

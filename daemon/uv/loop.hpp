@@ -20,8 +20,8 @@ namespace starlease::uv {
 
 class Loop;
 
-/// A call on the next turn of the loop, embedded in the object that wants it. Scheduling twice gives
-/// one call; destroying it cancels. Costs no allocation.
+/// A call on the next turn of the loop, embedded in the object that wants it. Scheduling twice
+/// gives one call; destroying it cancels. Costs no allocation.
 class Deferred {
  public:
   using Call = void (*)(void* owner);
@@ -75,7 +75,8 @@ class Loop {
   /// run() returns after the current turn.
   void stop();
 
-  /// Calls `call` once on the next turn, in the order of these calls; dropped if the loop goes first.
+  /// Calls `call` once on the next turn, in the order of these calls; dropped if the loop goes
+  /// first.
   void defer(std::move_only_function<void()> call);
 
   [[nodiscard]] const base::Clock& clock() const { return clock_; }

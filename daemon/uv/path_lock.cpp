@@ -39,20 +39,19 @@ Result<PathLock> PathLock::take(std::string lock_path) {
     OwnedFd file(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file) {
       return base::failed(system_error(
-          fmt::format("cannot open {} (its folder must exist and be writable)", lock_path),
-          errno));
+          fmt::format("cannot open {} (its folder must exist and be writable)", lock_path), errno));
     }
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) {
         return base::failed(system_error(fmt::format("cannot lock {}", lock_path), errno));
       }
       std::array<char, 32> space{};
-      return base::failed(Error{
-          ErrorKind::in_use, EADDRINUSE,
-          fmt::format("{} is held by the running process {}; stop it or use another path",
-                      lock_path, first_line(file.get(), space))});
+      return base::failed(
+          Error{ErrorKind::in_use, EADDRINUSE,
+                fmt::format("{} is held by the running process {}; stop it or use another path",
+                            lock_path, first_line(file.get(), space))});
     }
-    struct stat opened {};
+    struct stat opened{};
     if (::fstat(file.get(), &opened) != 0) {
       return base::failed(system_error(fmt::format("cannot look at {}", lock_path), errno));
     }
@@ -63,7 +62,8 @@ Result<PathLock> PathLock::take(std::string lock_path) {
   }
   return base::failed(Error{ErrorKind::in_use, EADDRINUSE,
                             fmt::format("{} keeps being replaced; another process is starting and "
-                                        "stopping there", lock_path)});
+                                        "stopping there",
+                                        lock_path)});
 }
 
 PathLock::~PathLock() {

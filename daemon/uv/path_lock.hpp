@@ -1,5 +1,6 @@
-// The right to serve a path: an flock on "<path>.lock". The kernel ends it with the process, however
-// that dies, so a lock that is held means a live owner. Says nothing about the socket itself.
+// The right to serve a path: an flock on "<path>.lock". The kernel ends it with the process,
+// however that dies, so a lock that is held means a live owner. Says nothing about the socket
+// itself.
 #pragma once
 
 #include <string>

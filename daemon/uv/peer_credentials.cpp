@@ -19,8 +19,7 @@ Result<base::PeerIdentity> peer_identity(int socket) {
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
     return base::failed(system_error("cannot read the peer's credentials", errno));
   }
-  return base::PeerIdentity{.uid = credentials.uid, .gid = credentials.gid,
-                            .pid = credentials.pid};
+  return base::PeerIdentity{.uid = credentials.uid, .gid = credentials.gid, .pid = credentials.pid};
 }
 
 PeerHandle open_peer(int socket, const base::PeerIdentity& peer) {

@@ -1,5 +1,5 @@
-// Who is at the other end of a Unix socket, by the kernel's word alone: credentials of the process that
-// connected, and a descriptor for that process. Decides nothing about what it may do.
+// Who is at the other end of a Unix socket, by the kernel's word alone: credentials of the process
+// that connected, and a descriptor for that process. Decides nothing about what it may do.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace starlease::uv {
 
-/// SO_PEERCRED: user, group and process at the time of connect() (of socketpair()). They stay as they
-/// were even if the socket is passed on. Errors: system.
+/// SO_PEERCRED: user, group and process at the time of connect() (of socketpair()). They stay as
+/// they were even if the socket is passed on. Errors: system.
 [[nodiscard]] Result<base::PeerIdentity> peer_identity(int socket);
 
 enum class PeerProcess : std::uint8_t {
@@ -26,8 +26,9 @@ struct PeerHandle {
   int errno_value = 0;  ///< Why it is unknowable.
 };
 
-/// A pidfd of the process that connected: SO_PEERPIDFD (exact), or on kernels before 6.5 the one that
-/// has its number now, which after a reuse is another process: then only the socket's end is seen.
+/// A pidfd of the process that connected: SO_PEERPIDFD (exact), or on kernels before 6.5 the one
+/// that has its number now, which after a reuse is another process: then only the socket's end is
+/// seen.
 [[nodiscard]] PeerHandle open_peer(int socket, const base::PeerIdentity& peer);
 
 }  // namespace starlease::uv

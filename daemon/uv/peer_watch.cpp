@@ -12,9 +12,7 @@
 namespace starlease::uv {
 
 struct PeerWatch::Process {
-  explicit Process(PeerWatcher& owner) : watcher(owner) {
-    ring.previous_ = ring.next_ = &ring;
-  }
+  explicit Process(PeerWatcher& owner) : watcher(owner) { ring.previous_ = ring.next_ = &ring; }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
   ~Process() { ring.previous_ = ring.next_ = nullptr; }
@@ -96,7 +94,8 @@ PeerWatcher::Outcome PeerWatcher::watch(PeerWatch& watch, int socket,
 
 std::size_t PeerWatcher::processes() const { return processes_.size(); }
 
-/// The entry for `pid`, unless its process has ended unseen: then the number may be another's by now.
+/// The entry for `pid`, unless its process has ended unseen: then the number may be another's by
+/// now.
 PeerWatcher::Process* PeerWatcher::find_living(std::int64_t pid) {
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end()) return nullptr;
@@ -105,8 +104,8 @@ PeerWatcher::Process* PeerWatcher::find_living(std::int64_t pid) {
 }
 
 void PeerWatcher::on_death(Process& process) {
-  // The watches move to a ring of their own first: a callback may destroy any of them, and the process
-  // is forgotten by then.
+  // The watches move to a ring of their own first: a callback may destroy any of them, and the
+  // process is forgotten by then.
   PeerWatch dead(nullptr, nullptr);
   dead.previous_ = dead.next_ = &dead;
   for (PeerWatch* watch = process.ring.next_; watch != &process.ring;) {
@@ -133,8 +132,9 @@ void PeerWatcher::forget(Process& process) {
 
 void PeerWatcher::tell_unwatched(const char* why) {
   if (!pacer_.admit(loop_.clock().boot_now())) return;
-  log_.warning("peer process is not watched, only its connection",
-               {{"why", why}, {"watched", processes_.size()}, {"held_back", pacer_.take_held_back()}});
+  log_.warning(
+      "peer process is not watched, only its connection",
+      {{"why", why}, {"watched", processes_.size()}, {"held_back", pacer_.take_held_back()}});
 }
 
 }  // namespace starlease::uv

@@ -19,7 +19,8 @@ namespace starlease::uv {
 
 class PeerWatcher;
 
-/// One connection's interest, embedded in it. Destroying it ends the interest; then no call follows.
+/// One connection's interest, embedded in it. Destroying it ends the interest; then no call
+/// follows.
 class PeerWatch {
  public:
   using Died = void (*)(void* owner);

@@ -4,7 +4,8 @@
 namespace starlease::uv {
 
 Result<void> Poll::open(Loop& loop, int fd, Ready ready, void* owner) {
-  const int code = handle_.open([&](uv_poll_t* poll) { return uv_poll_init(loop.raw(), poll, fd); });
+  const int code =
+      handle_.open([&](uv_poll_t* poll) { return uv_poll_init(loop.raw(), poll, fd); });
   if (code != 0) return base::failed(uv_error("cannot watch a descriptor", code));
   handle_.get()->data = this;
   ready_ = ready;

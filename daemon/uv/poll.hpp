@@ -1,5 +1,5 @@
-// Readiness of one descriptor, as RAII: the owner is called through Loop::enter() and never after it
-// has closed this, not even when the turn function closed it. Does not own the descriptor.
+// Readiness of one descriptor, as RAII: the owner is called through Loop::enter() and never after
+// it has closed this, not even when the turn function closed it. Does not own the descriptor.
 #pragma once
 
 #include <uv.h>

@@ -38,7 +38,7 @@ Result<OwnedFd> connect_unix(const std::string& path) {
 }
 
 Result<std::optional<PathEntry>> look_at(const std::string& path) {
-  struct stat found {};
+  struct stat found{};
   if (::lstat(path.c_str(), &found) == 0) {
     return PathEntry{{found.st_dev, found.st_ino}, found.st_mode};
   }

@@ -68,8 +68,8 @@ void Timers::on_expired() {
     fire();
   }
   due_.clear();
-  // Setting the alarm also takes the expiry off the descriptor, so it is not read. If more is due the
-  // new alarm lies in the past and the loop comes back here after it has served its sockets.
+  // Setting the alarm also takes the expiry off the descriptor, so it is not read. If more is due
+  // the new alarm lies in the past and the loop comes back here after it has served its sockets.
   alarm_ = never;
   arm_for_first();
 }

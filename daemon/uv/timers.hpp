@@ -1,6 +1,6 @@
 // base::Timers on one CLOCK_BOOTTIME timerfd: due times that passed while the machine was suspended
-// fire at once on waking. One descriptor and one heap however many timers; arming and cancelling cost
-// O(log n). Never fires early, never from inside at().
+// fire at once on waking. One descriptor and one heap however many timers; arming and cancelling
+// cost O(log n). Never fires early, never from inside at().
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,9 @@ class Timers final : public base::Timers {
   /// REQUIRES: no timer that this has handed out is left.
   ~Timers() override;
 
-  /// In order of `when`, and of arming where that is equal. A time that has passed queues behind what
-  /// is already due, so that a timer which re-arms itself in the past starves nobody.
-  [[nodiscard]] base::Timer at(base::BootTime when,
-                               std::move_only_function<void()> fire) override;
+  /// In order of `when`, and of arming where that is equal. A time that has passed queues behind
+  /// what is already due, so that a timer which re-arms itself in the past starves nobody.
+  [[nodiscard]] base::Timer at(base::BootTime when, std::move_only_function<void()> fire) override;
 
   /// How many timers are armed.
   [[nodiscard]] std::size_t armed() const { return heap_.size(); }
@@ -57,8 +56,8 @@ class Timers final : public base::Timers {
   std::vector<Armed*> heap_;  // binary heap; each timer knows its index
   std::vector<Armed*> due_;   // taken off the heap in this turn; null once cancelled
   std::uint64_t sequence_ = 0;
-  base::BootTime alarm_ = never;       // what the timerfd is set to
-  base::BootTime last_seen_{};         // boot time of the latest dispatch
+  base::BootTime alarm_ = never;  // what the timerfd is set to
+  base::BootTime last_seen_{};    // boot time of the latest dispatch
 };
 
 }  // namespace starlease::uv

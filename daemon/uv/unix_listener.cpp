@@ -37,8 +37,7 @@ Result<std::unique_ptr<UnixListener>> UnixListener::bind(Connections& connection
                                                          SocketSpec spec) {
   auto bound = BoundSocket::bind(std::move(spec));
   if (!bound) return base::failed(bound.error());
-  return std::unique_ptr<UnixListener>(
-      new UnixListener(connections, std::move(*bound), OwnedFd()));
+  return std::unique_ptr<UnixListener>(new UnixListener(connections, std::move(*bound), OwnedFd()));
 }
 
 Result<std::unique_ptr<UnixListener>> UnixListener::adopt(Connections& connections,

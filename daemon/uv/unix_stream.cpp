@@ -43,8 +43,8 @@ UnixStream::UnixStream(Connections& connections, OwnedFd socket, const base::Pee
     : connections_(connections),
       socket_(std::move(socket)),
       peer_(peer),
-      next_turn_(connections.loop(), [](void* self) { static_cast<UnixStream*>(self)->on_turn(); },
-                 this),
+      next_turn_(
+          connections.loop(), [](void* self) { static_cast<UnixStream*>(self)->on_turn(); }, this),
       watch_([](void* self) { static_cast<UnixStream*>(self)->drain_then_finish(); }, this) {
   ++connections_.open_;
 }
@@ -114,8 +114,8 @@ void UnixStream::drain_then_finish() {
   if (has_socket()) finish();
 }
 
-/// Ends the stream from within a callback of the loop. Last use of this object: on_closed() may have
-/// destroyed it.
+/// Ends the stream from within a callback of the loop. Last use of this object: on_closed() may
+/// have destroyed it.
 void UnixStream::finish() {
   close_socket();
   state_ = State::closed;
@@ -134,8 +134,7 @@ void UnixStream::close_after_flush() {
   if (queue_.empty()) return close();
   state_ = State::flushing;
   wait_for_events();
-  const auto deadline =
-      connections_.loop().clock().boot_now() + connections_.limits().flush_wait;
+  const auto deadline = connections_.loop().clock().boot_now() + connections_.limits().flush_wait;
   flush_deadline_ = connections_.timers().at(deadline, [this] { finish(); });
 }
 
@@ -210,8 +209,8 @@ void UnixStream::drop_sent(std::size_t bytes) {
   }
 }
 
-/// Sends what it can. Called from callbacks of the loop only, since it may end the stream: false then,
-/// and this object may be gone.
+/// Sends what it can. Called from callbacks of the loop only, since it may end the stream: false
+/// then, and this object may be gone.
 bool UnixStream::flush() {
   const Sent sent = send_queued();
   if (sent == Sent::failed) {

@@ -1,6 +1,6 @@
-// base::ByteStream on a connected Unix socket. Writes of one turn leave as one; what the peer does not
-// read is queued within a bound. Keeps no buffer while idle. A peer that closes its half, or whose
-// watched process ends, has closed. Knows no frames.
+// base::ByteStream on a connected Unix socket. Writes of one turn leave as one; what the peer does
+// not read is queued within a bound. Keeps no buffer while idle. A peer that closes its half, or
+// whose watched process ends, has closed. Knows no frames.
 #pragma once
 
 #include <cstddef>
@@ -68,8 +68,8 @@ class UnixStream final : public base::ByteStream {
   base::StreamHandler* handler_ = nullptr;
   State state_ = State::open;
   bool paused_ = false;
-  bool blocked_ = false;     // the socket's buffer was full when last tried
-  bool peer_died_ = false;   // found out inside watch_peer(), told on the next turn
+  bool blocked_ = false;       // the socket's buffer was full when last tried
+  bool peer_died_ = false;     // found out inside watch_peer(), told on the next turn
   bool* destroyed_ = nullptr;  // set while drain_then_finish() is on the stack
   std::vector<std::string> queue_;
   std::size_t first_sent_ = 0;  // bytes of queue_[0] that have left

@@ -14,8 +14,8 @@ class Backoff {
   Backoff(base::Milliseconds least, base::Milliseconds most, base::Random& random)
       : least_(least), most_(most), random_(random) {}
 
-  /// The next wait: between half of the current step and all of it, so that daemons which lost their
-  /// server together do not come back together.
+  /// The next wait: between half of the current step and all of it, so that daemons which lost
+  /// their server together do not come back together.
   [[nodiscard]] base::Milliseconds next() {
     const base::Milliseconds step = std::min(most_, least_ * (std::int64_t{1} << steps_));
     if (step < most_) ++steps_;

@@ -1,5 +1,5 @@
-// Translates our deadlines into the backend's time, by the last answer of each partition. Never later
-// than the true one: a function must not begin what its caller no longer waits for.
+// Translates our deadlines into the backend's time, by the last answer of each partition. Never
+// later than the true one: a function must not begin what its caller no longer waits for.
 #pragma once
 
 #include <cstdint>

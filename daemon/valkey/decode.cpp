@@ -12,7 +12,8 @@ using core::LeaseState;
 using core::Milliseconds;
 using store::Status;
 
-// --- stored and fresh answers, by their status --------------------------------------------------------
+// --- stored and fresh answers, by their status
+// --------------------------------------------------------
 
 void read_conflict(ReplyReader& reader, store::AcquireResult& result) {
   result.head.status = Status::conflict;
@@ -33,8 +34,7 @@ void read_acquire_answer(ReplyReader& reader, std::string_view status,
   }
 }
 
-void read_stored_renewal(ReplyReader& reader, std::string_view status,
-                         store::RenewResult& result) {
+void read_stored_renewal(ReplyReader& reader, std::string_view status, store::RenewResult& result) {
   if (status == "renewed") {
     result.head.status = Status::ok;
     result.grant = parts::read_grant(reader);
@@ -73,7 +73,8 @@ void read_replayed(ReplyReader& reader, T& result, const parts::Replay& replay,
   }
 }
 
-// --- timed renewals -----------------------------------------------------------------------------------
+// --- timed renewals
+// -----------------------------------------------------------------------------------
 
 /// By the codes of lua/README.md, "starlease1_renew".
 constexpr std::array<store::TimedRenewalResult, 7> renewal_codes = {{
@@ -225,9 +226,15 @@ DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
     result.outcome = std::move(original);
   };
   switch (operation) {
-    case core::Operation::acquire: fill(store::AcquireResult{}, read_acquire_answer); break;
-    case core::Operation::renew: fill(store::RenewResult{}, read_stored_renewal); break;
-    case core::Operation::release: fill(store::ReleaseResult{}, read_release_answer); break;
+    case core::Operation::acquire:
+      fill(store::AcquireResult{}, read_acquire_answer);
+      break;
+    case core::Operation::renew:
+      fill(store::RenewResult{}, read_stored_renewal);
+      break;
+    case core::Operation::release:
+      fill(store::ReleaseResult{}, read_release_answer);
+      break;
   }
   return parts::finish(reader, std::move(decoded));
 }

@@ -28,8 +28,7 @@ std::optional<RawHead> begin(ReplyReader& reader, std::uint32_t partition, Decod
 
 }  // namespace
 
-DecodeResult<store::GateResult> decode_gate_read(const redisReply& reply,
-                                                 std::uint32_t partition) {
+DecodeResult<store::GateResult> decode_gate_read(const redisReply& reply, std::uint32_t partition) {
   ReplyReader reader(reply, "gate_read");
   Decoded<store::GateResult> decoded;
   if (const auto raw = begin(reader, partition, decoded)) {
@@ -46,8 +45,7 @@ DecodeResult<store::GateResult> decode_gate_read(const redisReply& reply,
   return parts::finish(reader, std::move(decoded));
 }
 
-DecodeResult<store::GateResult> decode_gate_init(const redisReply& reply,
-                                                 std::uint32_t partition) {
+DecodeResult<store::GateResult> decode_gate_init(const redisReply& reply, std::uint32_t partition) {
   ReplyReader reader(reply, "gate_init");
   Decoded<store::GateResult> decoded;
   if (const auto raw = begin(reader, partition, decoded)) {
@@ -83,12 +81,14 @@ DecodeResult<store::RecoverResult> decode_recover(const redisReply& reply,
       const std::int64_t difference_ms = reader.integer();
       const std::int64_t behind_ms = reader.integer();
       decoded.trouble = fmt::format(
-          "recovery refused: the backend's clock is {} ms ahead of this host's and {} ms behind the "
+          "recovery refused: the backend's clock is {} ms ahead of this host's and {} ms behind "
+          "the "
           "gate's highest time; correct the clocks",
           difference_ms, behind_ms);
     } else if (raw->status == "mismatch") {
       decoded.trouble =
-          "the gate belongs to another namespace id or partition count: correct valkey.namespace or "
+          "the gate belongs to another namespace id or partition count: correct valkey.namespace "
+          "or "
           "valkey.partitions";
     } else if (raw->status == "keep_refused") {
       decoded.trouble = "the leases cannot be kept: the gate is not what this daemon has seen";

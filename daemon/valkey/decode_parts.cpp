@@ -8,8 +8,8 @@ namespace {
 
 using store::Status;
 
-/// Fields of the gate block after `state`, in order; everything that is not needed is read and checked
-/// all the same.
+/// Fields of the gate block after `state`, in order; everything that is not needed is read and
+/// checked all the same.
 void read_gate_numbers(ReplyReader& reader, store::Gate& gate) {
   constexpr std::int64_t us_per_ms = 1000;
   gate.epoch.value = reader.natural();
@@ -59,17 +59,18 @@ bool read_common(ReplyReader& reader, RawHead& raw, std::string& trouble) {
     raw.head.status = Status::idempotency_conflict;
   } else if (raw.status == "quarantined") {
     raw.head.status = Status::quarantined;
-    trouble = fmt::format("an identity is quarantined ({}): clear it as an administrator",
-                          reader.text());
+    trouble =
+        fmt::format("an identity is quarantined ({}): clear it as an administrator", reader.text());
   } else if (raw.status == "damaged") {
     raw.head.status = Status::quarantined;
     trouble = fmt::format("the partition's key \"{}\" has a foreign type: remove what overwrote it",
                           reader.text());
   } else if (raw.status == "invalid") {
     raw.head.status = Status::unavailable;
-    trouble = fmt::format("the function library refused the argument \"{}\": deploy the library of "
-                          "this version (starlease admin deploy)",
-                          reader.text());
+    trouble = fmt::format(
+        "the function library refused the argument \"{}\": deploy the library of "
+        "this version (starlease admin deploy)",
+        reader.text());
   } else {
     return false;
   }

@@ -18,8 +18,8 @@ struct RawHead {
 };
 [[nodiscard]] RawHead read_head(ReplyReader& reader);
 
-/// Deals with a status that any function can answer: reads its fields and sets `head.status`. False,
-/// with nothing read, for the statuses of a function's own.
+/// Deals with a status that any function can answer: reads its fields and sets `head.status`.
+/// False, with nothing read, for the statuses of a function's own.
 [[nodiscard]] bool read_common(ReplyReader& reader, RawHead& raw, std::string& trouble);
 /// Rejects the reply for a status that is not agreed.
 void reject_status(ReplyReader& reader, std::string_view status);

@@ -12,7 +12,9 @@
 namespace starlease::valkey {
 
 Deploy::Deploy(const LinkSeams& seams, const Endpoint& endpoint)
-    : clock_(seams.clock), endpoint_(endpoint), link_(seams, endpoint, "starleased-deploy", *this) {}
+    : clock_(seams.clock),
+      endpoint_(endpoint),
+      link_(seams, endpoint, "starleased-deploy", *this) {}
 
 void Deploy::start(Done done) {
   done_ = std::move(done);

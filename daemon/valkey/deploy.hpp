@@ -22,8 +22,8 @@ class Deploy final : private LinkOwner {
   /// All outlive this. REQUIRES: check_endpoint() accepts `endpoint`.
   Deploy(const LinkSeams& seams, const Endpoint& endpoint);
 
-  /// Connects and loads. A newer revision on the server is left alone, which is a fault. `done` comes
-  /// once, on a later turn, at the latest after a few times the connect timeout.
+  /// Connects and loads. A newer revision on the server is left alone, which is a fault. `done`
+  /// comes once, on a later turn, at the latest after a few times the connect timeout.
   void start(Done done);
 
  private:

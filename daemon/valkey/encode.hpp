@@ -1,5 +1,5 @@
-// Store commands to FCALLs of the function library: names, keys and arguments exactly as lua/README.md
-// lists them. Pure; the inverse is decode.
+// Store commands to FCALLs of the function library: names, keys and arguments exactly as
+// lua/README.md lists them. Pure; the inverse is decode.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 namespace starlease::valkey {
 
 /// Each gives a finished command for the partition. `deadline_ms` is in backend time, 0 for none.
-[[nodiscard]] std::string encode_acquire(const std::string& gate, const store::AcquireCommand& command,
+[[nodiscard]] std::string encode_acquire(const std::string& gate,
+                                         const store::AcquireCommand& command,
                                          std::int64_t deadline_ms);
 [[nodiscard]] std::string encode_renew_timed(const std::string& gate,
                                              const std::vector<store::TimedRenewal>& renewals,

@@ -38,8 +38,9 @@ base::Result<void, std::string> check_bounds(const Endpoint& endpoint) {
   if (endpoint.connect_timeout <= milliseconds(0) || endpoint.ping_every <= milliseconds(0) ||
       endpoint.dead_after <= milliseconds(0) || endpoint.reconnect_min <= milliseconds(0) ||
       endpoint.reconnect_max < endpoint.reconnect_min || endpoint.max_pending == 0) {
-    return base::failed(std::string("timeouts and bounds must be positive, and the longest wait "
-                                    "between connections not shorter than the shortest"));
+    return base::failed(
+        std::string("timeouts and bounds must be positive, and the longest wait "
+                    "between connections not shorter than the shortest"));
   }
   return {};
 }
@@ -53,7 +54,8 @@ bool namespace_character(char c) {
 base::Result<void, std::string> check_endpoint(const Endpoint& endpoint) {
   if (auto place = check_place(endpoint); !place) return place;
   if (endpoint.tls.cert_file.empty() != endpoint.tls.key_file.empty()) {
-    return base::failed(std::string("a client certificate needs its key, and a key its certificate"));
+    return base::failed(
+        std::string("a client certificate needs its key, and a key its certificate"));
   }
   if (!endpoint.user.empty() && !endpoint.password) {
     return base::failed(std::string("a user is named, but no password"));
@@ -69,8 +71,8 @@ base::Result<void, std::string> check_store_config(const StoreConfig& config) {
         fmt::format("the namespace must be 1 to {} of [a-z0-9._-]", max_namespace_bytes));
   }
   if (config.partitions == 0 || config.partitions > core::limits::largest_partition_count) {
-    return base::failed(fmt::format("the partition count must be 1 to {}",
-                                    core::limits::largest_partition_count));
+    return base::failed(
+        fmt::format("the partition count must be 1 to {}", core::limits::largest_partition_count));
   }
   return {};
 }
@@ -83,7 +85,8 @@ std::string describe(const Endpoint& endpoint) {
 bool is_address(std::string_view host) {
   const std::string text(host);
   unsigned char bytes[sizeof(in6_addr)];
-  return inet_pton(AF_INET, text.c_str(), bytes) == 1 || inet_pton(AF_INET6, text.c_str(), bytes) == 1;
+  return inet_pton(AF_INET, text.c_str(), bytes) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), bytes) == 1;
 }
 
 }  // namespace starlease::valkey

@@ -1,5 +1,5 @@
-// Where the Valkey server is and how it is spoken to: addresses, TLS files, credentials, bounds. Plain
-// values from the configuration, checked here; nothing is opened.
+// Where the Valkey server is and how it is spoken to: addresses, TLS files, credentials, bounds.
+// Plain values from the configuration, checked here; nothing is opened.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace starlease::valkey {
 using base::BootTime;
 using base::Milliseconds;
 
-/// Longest path of a Unix socket that fits a sockaddr_un with its final zero. Longer ones would be cut
-/// silently below us, and two of them could become the same path.
+/// Longest path of a Unix socket that fits a sockaddr_un with its final zero. Longer ones would be
+/// cut silently below us, and two of them could become the same path.
 inline constexpr std::size_t max_socket_path_bytes = 107;
 /// Partitions times this many bytes is what a namespace may cost in every key.
 inline constexpr std::size_t max_namespace_bytes = 64;
@@ -35,8 +35,8 @@ struct TlsSettings {
   std::string server_name;
 };
 
-/// Reads the password anew for each connection, so that it can be changed while we run. The error is a
-/// sentence without the secret. An empty function means that no password is sent.
+/// Reads the password anew for each connection, so that it can be changed while we run. The error
+/// is a sentence without the secret. An empty function means that no password is sent.
 using PasswordSource = std::function<base::Result<base::Secret, std::string>()>;
 
 struct Endpoint {

@@ -22,9 +22,9 @@ std::string encode_library_load() {
 base::Result<std::optional<std::int64_t>, Fault> decode_version(const redisReply& reply) {
   if (const auto error = error_text(reply)) {
     if (error->starts_with("ERR Function not found")) return std::nullopt;
-    return base::failed(Fault{fmt::format("the function library cannot be asked for its revision: {}",
-                                          printable(*error)),
-                              std::string(classify(*error).remedy)});
+    return base::failed(Fault{
+        fmt::format("the function library cannot be asked for its revision: {}", printable(*error)),
+        std::string(classify(*error).remedy)});
   }
   if (const auto revision = integer_of(reply)) return *revision;
   return base::failed(Fault{"the function library's revision is no number",

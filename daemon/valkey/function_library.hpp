@@ -1,5 +1,5 @@
-// The function library that this program needs on the server: its text (built in from lua/), and the
-// commands that ask for its revision and load it.
+// The function library that this program needs on the server: its text (built in from lua/), and
+// the commands that ask for its revision and load it.
 #pragma once
 
 #include <cstdint>

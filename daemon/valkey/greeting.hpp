@@ -11,8 +11,8 @@ struct redisReply;
 
 namespace starlease::valkey {
 
-/// HELLO 3 with AUTH and SETNAME as a finished command. It holds the password: wipe it after use. The
-/// error says why the password could not be had.
+/// HELLO 3 with AUTH and SETNAME as a finished command. It holds the password: wipe it after use.
+/// The error says why the password could not be had.
 [[nodiscard]] base::Result<std::string, std::string> greeting(const Endpoint& endpoint,
                                                               std::string_view name);
 

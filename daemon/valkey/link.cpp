@@ -1,4 +1,5 @@
-// The course of a link: attempts, greeting, calls, end. Waiting is in link_timer.cpp; see the header.
+// The course of a link: attempts, greeting, calls, end. Waiting is in link_timer.cpp; see the
+// header.
 #include "daemon/valkey/link.hpp"
 
 #include <fmt/core.h>
@@ -24,8 +25,8 @@ Link::Link(const LinkSeams& seams, const Endpoint& endpoint, std::string name, L
       owner_(owner),
       resolver_(seams.loop),
       backoff_(endpoint.reconnect_min, endpoint.reconnect_max, seams.random),
-      answer_soon_(seams.loop, [](void* self) { static_cast<Link*>(self)->answer_deferred(); },
-                   this) {}
+      answer_soon_(
+          seams.loop, [](void* self) { static_cast<Link*>(self)->answer_deferred(); }, this) {}
 
 Link::~Link() = default;
 
@@ -196,9 +197,8 @@ void Link::log_failure(const Fault& why) {
 Milliseconds Link::retry_after() const {
   if (state_ == State::up) return Milliseconds(0);
   const auto wait = state_until_ - seams_.clock.boot_now();
-  return state_ == State::waiting && wait.count() > 0
-             ? base::floor_ms(wait) + Milliseconds(1)
-             : endpoint_.reconnect_min;
+  return state_ == State::waiting && wait.count() > 0 ? base::floor_ms(wait) + Milliseconds(1)
+                                                      : endpoint_.reconnect_min;
 }
 
 }  // namespace starlease::valkey

@@ -1,6 +1,6 @@
-// A standing link to the server: connects, greets, keeps watch, connects again. Calls have deadlines of
-// their own that never touch a neighbour; the connection is given up only when nothing at all has been
-// answered for `dead_after`. One timer serves all of a link's waiting.
+// A standing link to the server: connects, greets, keeps watch, connects again. Calls have
+// deadlines of their own that never touch a neighbour; the connection is given up only when nothing
+// at all has been answered for `dead_after`. One timer serves all of a link's waiting.
 #pragma once
 
 #include <cstdint>

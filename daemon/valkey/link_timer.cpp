@@ -23,12 +23,15 @@ void Link::defer(Answered done, CallEnd end) {
 
 BootTime Link::next_due() {
   switch (state_) {
-    case State::idle: return BootTime::max();
+    case State::idle:
+      return BootTime::max();
     case State::resolving:
     case State::connecting:
-    case State::waiting: return state_until_;
+    case State::waiting:
+      return state_until_;
     case State::up:
-    case State::retiring: break;
+    case State::retiring:
+      break;
   }
   BootTime due = state_ == State::retiring ? state_until_ : BootTime::max();
   if (pending_.empty()) {
@@ -56,7 +59,8 @@ void Link::on_timer() {
   const Lifeline::Probe probe(life_);
   if (!answer_expired(now)) return;
   switch (state_) {
-    case State::idle: break;
+    case State::idle:
+      break;
     case State::resolving:
     case State::connecting:
       if (now >= state_until_) {
@@ -75,7 +79,9 @@ void Link::on_timer() {
         break;
       }
       [[fallthrough]];
-    case State::up: judge_silence(now); break;
+    case State::up:
+      judge_silence(now);
+      break;
   }
   if (!probe.gone()) arm();
 }

@@ -48,7 +48,8 @@ std::optional<store::Notice> parse_notice(std::string_view payload, std::uint32_
     notice.kind = NoticeKind::recovered;
     return number(payload) ? std::optional(notice) : std::nullopt;
   }
-  const auto* known = std::ranges::find(lease_kinds, kind, &decltype(lease_kinds)::value_type::first);
+  const auto* known =
+      std::ranges::find(lease_kinds, kind, &decltype(lease_kinds)::value_type::first);
   constexpr std::size_t digest_bytes = sizeof(notice.digest.bytes);
   if (known == lease_kinds.end() || payload.size() <= digest_bytes + 1) return std::nullopt;
   const std::string_view digest = payload.substr(payload.size() - digest_bytes);

@@ -1,5 +1,6 @@
-// The second connection: subscribes to every partition's channel and hands notices on. Hints only; what
-// is lost while it is down is lost, and nobody is told, as every waiter has a timer of its own.
+// The second connection: subscribes to every partition's channel and hands notices on. Hints only;
+// what is lost while it is down is lost, and nobody is told, as every waiter has a timer of its
+// own.
 #pragma once
 
 #include <optional>

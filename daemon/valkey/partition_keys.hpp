@@ -18,7 +18,9 @@ class PartitionKeys {
   [[nodiscard]] const std::string& name_space() const { return name_space_; }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(tags_.size()); }
   /// The key of a partition's gate. REQUIRES: partition < count().
-  [[nodiscard]] std::string gate(std::uint32_t partition) const { return tags_[partition] + "gate"; }
+  [[nodiscard]] std::string gate(std::uint32_t partition) const {
+    return tags_[partition] + "gate";
+  }
   [[nodiscard]] std::string channel(std::uint32_t partition) const {
     return tags_[partition] + "notice";
   }

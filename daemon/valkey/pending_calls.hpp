@@ -1,6 +1,7 @@
-// The calls that were handed over on one connection, in order, and their deadlines. The server answers
-// in order, so a reply belongs to the oldest entry; a call whose deadline has passed is answered to its
-// caller but keeps its place until its reply comes. Pure bookkeeping: no clock, no socket.
+// The calls that were handed over on one connection, in order, and their deadlines. The server
+// answers in order, so a reply belongs to the oldest entry; a call whose deadline has passed is
+// answered to its caller but keeps its place until its reply comes. Pure bookkeeping: no clock, no
+// socket.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,11 @@ using base::BootTime;
 
 /// How a call ended, and with it what is known about its effect.
 enum class CallEnd : std::uint8_t {
-  answered,         ///< `reply` holds what the server said
-  not_sent,         ///< nothing was written: link down, or too many calls outstanding
-  expired_unsent,   ///< the deadline had passed before anything was written
-  expired_sent,     ///< written, and no answer by the deadline
-  broken,           ///< written, and the connection ended without an answer
+  answered,        ///< `reply` holds what the server said
+  not_sent,        ///< nothing was written: link down, or too many calls outstanding
+  expired_unsent,  ///< the deadline had passed before anything was written
+  expired_sent,    ///< written, and no answer by the deadline
+  broken,          ///< written, and the connection ended without an answer
 };
 
 struct CallAnswer {
@@ -80,7 +81,8 @@ class PendingCalls {
   std::deque<PendingCall> calls_;
   std::uint64_t next_id_ = 1;
   std::size_t waiting_ = 0;
-  /// A heap, soonest first. Calls that were answered leave theirs behind until it is met or compacted.
+  /// A heap, soonest first. Calls that were answered leave theirs behind until it is met or
+  /// compacted.
   std::vector<Deadline> deadlines_;
 };
 

@@ -116,8 +116,8 @@ void Readiness::on_version(const redisReply& reply) {
 void Readiness::on_loaded(const redisReply& reply) {
   if (auto why = load_refused(reply)) return conclude(base::failed(std::move(*why)));
   loaded_ = true;
-  log_.info("function library loaded", {{"library", library_name()},
-                                        {"revision", library_revision()}});
+  log_.info("function library loaded",
+            {{"library", library_name()}, {"revision", library_revision()}});
   ask(encode_version(), &Readiness::on_version);
 }
 

@@ -1,5 +1,5 @@
-// After the greeting: may this server be used, and has it the functions? Asks INFO, CONFIG GET and the
-// library's revision, loads the library where that is allowed, and tells the verdict once.
+// After the greeting: may this server be used, and has it the functions? Asks INFO, CONFIG GET and
+// the library's revision, loads the library where that is allowed, and tells the verdict once.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class Readiness {
   Readiness(Link& link, const base::Clock& clock, base::Log& log, const StoreConfig& config)
       : link_(link), clock_(clock), log_(log), config_(config) {}
 
-  /// Begins on a link that is up; a verdict that is still open is dropped. `verdict` is not called if
-  /// the link ends first.
+  /// Begins on a link that is up; a verdict that is still open is dropped. `verdict` is not called
+  /// if the link ends first.
   void begin(Verdict verdict);
   /// Drops the open verdict.
   void cancel();

@@ -1,5 +1,5 @@
-// Strict views over the server's replies (RESP3). A missing element, a null or another shape than the
-// one asked for is a Fault, never an empty value. Views are valid only as long as the reply is.
+// Strict views over the server's replies (RESP3). A missing element, a null or another shape than
+// the one asked for is a Fault, never an empty value. Views are valid only as long as the reply is.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace starlease::valkey {
 [[nodiscard]] const redisReply* find(const redisReply& map, std::string_view key);
 
 /// Reads an array's elements one after the other. The first one that does not fit makes the reader
-/// bad: everything read from then on is empty or zero, and finish() tells what was wrong. So a decoder
-/// reads straight through and asks once.
+/// bad: everything read from then on is empty or zero, and finish() tells what was wrong. So a
+/// decoder reads straight through and asks once.
 class ReplyReader {
  public:
   /// `what` names the reply in the fault; it outlives the reader.

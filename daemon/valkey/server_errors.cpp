@@ -16,15 +16,17 @@ constexpr std::array rules = {
     ErrorRule{"ERR ACL failure in script", false, CallEffect::possible, LinkEffect::keep,
               Milliseconds(5000),
               "grant the daemon's user the commands, keys and channels that docs/valkey.md lists"},
-    ErrorRule{"on @user_function", true, CallEffect::possible, LinkEffect::keep, Milliseconds(1000),
-              "a function failed half-way: look for foreign keys under the namespace, and deploy the "
-              "library of this version (starlease admin deploy)"},
+    ErrorRule{
+        "on @user_function", true, CallEffect::possible, LinkEffect::keep, Milliseconds(1000),
+        "a function failed half-way: look for foreign keys under the namespace, and deploy the "
+        "library of this version (starlease admin deploy)"},
 
     // The server is not ready, or not the one that may write.
     ErrorRule{"LOADING", false, CallEffect::none, LinkEffect::keep, Milliseconds(500),
               "wait: the server is loading its data"},
-    ErrorRule{"BUSY", false, CallEffect::none, LinkEffect::keep, Milliseconds(250),
-              "a script of somebody else holds the server: end it with SCRIPT KILL or FUNCTION KILL"},
+    ErrorRule{
+        "BUSY", false, CallEffect::none, LinkEffect::keep, Milliseconds(250),
+        "a script of somebody else holds the server: end it with SCRIPT KILL or FUNCTION KILL"},
     ErrorRule{"READONLY", false, CallEffect::none, LinkEffect::reconnect, Milliseconds(500),
               "this server is a replica (now): the daemon must reach the primary"},
     ErrorRule{"MASTERDOWN", false, CallEffect::none, LinkEffect::reconnect, Milliseconds(1000),
@@ -70,8 +72,12 @@ constexpr std::array rules = {
 };
 
 /// Anything else.
-constexpr ErrorRule unforeseen{"", false, CallEffect::possible, LinkEffect::keep,
-                               Milliseconds(1000), "see the error's text and the server's log"};
+constexpr ErrorRule unforeseen{"",
+                               false,
+                               CallEffect::possible,
+                               LinkEffect::keep,
+                               Milliseconds(1000),
+                               "see the error's text and the server's log"};
 
 bool fits(const ErrorRule& rule, std::string_view error) {
   return rule.anywhere ? error.find(rule.mark) != std::string_view::npos

@@ -1,5 +1,6 @@
-// What each error answer of the server means: whether the call may have done something, what becomes of
-// the link, when trying again makes sense, and what an operator has to change. One table.
+// What each error answer of the server means: whether the call may have done something, what
+// becomes of the link, when trying again makes sense, and what an operator has to change. One
+// table.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ enum class CallEffect : std::uint8_t {
 
 enum class LinkEffect : std::uint8_t {
   keep,  ///< other calls may well succeed
-  /// This server, our standing with it, or its library is not what it was: begin anew, with all checks.
+  /// This server, our standing with it, or its library is not what it was: begin anew, with all
+  /// checks.
   reconnect,
 };
 

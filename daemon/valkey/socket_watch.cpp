@@ -38,7 +38,9 @@ void SocketWatch::want(int events) {
   poll_.want(events);
 }
 
-void SocketWatch::add_read(void* self) { watch_of(self)->want(watch_of(self)->wanted_ | UV_READABLE); }
+void SocketWatch::add_read(void* self) {
+  watch_of(self)->want(watch_of(self)->wanted_ | UV_READABLE);
+}
 
 void SocketWatch::del_read(void* self) {
   watch_of(self)->want(watch_of(self)->wanted_ & ~UV_READABLE);

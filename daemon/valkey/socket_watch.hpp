@@ -15,8 +15,8 @@ namespace starlease::valkey {
 
 class SocketWatch {
  public:
-  /// Attaches to `context`, which then owns the watch and frees it. Null if the loop takes no further
-  /// descriptor: the context is as it was and may be freed.
+  /// Attaches to `context`, which then owns the watch and frees it. Null if the loop takes no
+  /// further descriptor: the context is as it was and may be freed.
   [[nodiscard]] static SocketWatch* attach(uv::Loop& loop, redisAsyncContext& context);
 
   /// No password is in the context's buffers any more: they need no wiping.

@@ -57,15 +57,15 @@ void take_info(std::string_view name, std::string_view value, ServerFacts& facts
 Fault setting(std::string_view name, std::string_view is, std::string_view should,
               std::string_view why) {
   return {fmt::format("the server has {} {}: {}", name, is, why),
-          fmt::format("on the server, CONFIG SET {} {} and write it to its configuration file", name,
-                      should)};
+          fmt::format("on the server, CONFIG SET {} {} and write it to its configuration file",
+                      name, should)};
 }
 
 std::optional<Fault> wrong_server(const ServerFacts& facts) {
   const auto version = parse_version(facts.version);
   if (facts.product != "valkey" || !version || *version < least_version) {
-    return Fault{fmt::format("the server is {} {}", facts.product.empty() ? "not Valkey, but of version"
-                                                                          : facts.product,
+    return Fault{fmt::format("the server is {} {}",
+                             facts.product.empty() ? "not Valkey, but of version" : facts.product,
                              facts.version),
                  "Valkey 7.2.5 or newer is needed"};
   }

@@ -1,5 +1,5 @@
-// Is this server fit to keep leases? design.md 6. Facts are read from INFO and CONFIG GET; the verdict
-// is a pure function over them that says what to change.
+// Is this server fit to keep leases? design.md 6. Facts are read from INFO and CONFIG GET; the
+// verdict is a pure function over them that says what to change.
 #pragma once
 
 #include <cstdint>

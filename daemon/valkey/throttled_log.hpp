@@ -1,5 +1,5 @@
-// Keeps a repeating message from filling the log: the same one is written once per interval, with how
-// often it was left out. Bounded memory.
+// Keeps a repeating message from filling the log: the same one is written once per interval, with
+// how often it was left out. Bounded memory.
 #pragma once
 
 #include <cstdint>

@@ -65,8 +65,7 @@ void FreeSsl::operator()(ssl_st* session) const { SSL_free(session); }
 base::Result<TlsContext, Fault> TlsContext::load(const Endpoint& endpoint) {
   ERR_clear_error();
   TlsContext tls;
-  tls.server_name_ =
-      endpoint.tls.server_name.empty() ? endpoint.host : endpoint.tls.server_name;
+  tls.server_name_ = endpoint.tls.server_name.empty() ? endpoint.host : endpoint.tls.server_name;
   tls.context_.reset(SSL_CTX_new(TLS_client_method()));
   SSL_CTX* context = tls.context_.get();
   if (context == nullptr || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
@@ -107,7 +106,8 @@ Fault explain_tls(const TlsSession& session, const std::string& server_name) {
   const unsigned long code = ERR_peek_last_error();
   const int reason = ERR_GET_REASON(code);
   if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST) {
-    return {"the port answered without TLS", "use the server's TLS port (tls-port), not the plain one"};
+    return {"the port answered without TLS",
+            "use the server's TLS port (tls-port), not the plain one"};
   }
   const std::string complaint = last_complaint();
   if (complaint.empty() || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {

@@ -1,5 +1,5 @@
-// TLS to the server by OpenSSL: the context made from the configured files, sessions whose chain and
-// host name are checked, and failures in words. hiredis only moves the bytes.
+// TLS to the server by OpenSSL: the context made from the configured files, sessions whose chain
+// and host name are checked, and failures in words. hiredis only moves the bytes.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,8 @@ class TlsContext {
   /// Reads the files. The fault names the one that cannot be used. REQUIRES: tls.enabled.
   [[nodiscard]] static base::Result<TlsContext, Fault> load(const Endpoint& endpoint);
 
-  /// A client session that accepts only a certificate for the configured name. Null if memory is out.
+  /// A client session that accepts only a certificate for the configured name. Null if memory is
+  /// out.
   [[nodiscard]] TlsSession session() const;
   /// The name that is demanded.
   [[nodiscard]] const std::string& server_name() const { return server_name_; }

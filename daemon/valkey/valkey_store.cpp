@@ -61,7 +61,8 @@ void ValkeyStore::start(store::StoreListener& listener) {
   notices_.start(listener);
 }
 
-// --- up and down ----------------------------------------------------------------------------------------
+// --- up and down
+// ----------------------------------------------------------------------------------------
 
 void ValkeyStore::on_link_up(const redisReply&) { check_server(); }
 
@@ -92,7 +93,8 @@ void ValkeyStore::on_link_down(const Fault& why) {
   if (std::exchange(serving_, false)) listener_->on_link(false);
 }
 
-// --- answers --------------------------------------------------------------------------------------------
+// --- answers
+// --------------------------------------------------------------------------------------------
 
 std::uint32_t ValkeyStore::partition_of(const core::LockDigest& digest) const {
   return core::partition_of(digest, keys_.count());
@@ -108,10 +110,15 @@ void ValkeyStore::fill_unanswered(const CallAnswer& answer, store::Head& head) c
       head.status = Status::unavailable;
       if (!link_.up()) head.retry_after = link_.retry_after();
       return;
-    case CallEnd::expired_unsent: head.status = Status::deadline_exceeded; return;
+    case CallEnd::expired_unsent:
+      head.status = Status::deadline_exceeded;
+      return;
     case CallEnd::expired_sent:
-    case CallEnd::broken: head.status = Status::unknown; return;
-    case CallEnd::answered: break;
+    case CallEnd::broken:
+      head.status = Status::unknown;
+      return;
+    case CallEnd::answered:
+      break;
   }
   SL_UNREACHABLE();
 }
@@ -145,8 +152,8 @@ T ValkeyStore::result_of(const CallAnswer& answer, std::uint32_t partition, Kind
     }
   } else {
     result.head.status = kind == Kind::mutates ? Status::unknown : Status::unavailable;
-    throttled_.write(LogLevel::error, "an answer of Valkey was not understood", decoded.error().what,
-                     decoded.error().remedy);
+    throttled_.write(LogLevel::error, "an answer of Valkey was not understood",
+                     decoded.error().what, decoded.error().remedy);
   }
   result.head.sent_at = answer.sent_at;
   return result;
@@ -165,7 +172,8 @@ void ValkeyStore::submit(const std::string& command, std::uint32_t partition, Bo
   link_.call(command, deadline, std::move(answered));
 }
 
-// --- operations -----------------------------------------------------------------------------------------
+// --- operations
+// -----------------------------------------------------------------------------------------
 
 void ValkeyStore::acquire(store::AcquireCommand command, BootTime deadline,
                           Done<store::AcquireResult> done) {
@@ -198,10 +206,8 @@ void ValkeyStore::release(store::ReleaseCommand command, BootTime deadline,
   const std::string call =
       encode_release(keys_.gate(partition), command, backend_deadline(partition, deadline));
   submit(call, partition, deadline, Kind::mutates, std::move(done),
-         [lease_id = std::move(command.holder.lease_id),
-          token = command.holder.token](const redisReply& reply) {
-           return decode_release_of(reply, lease_id, token);
-         });
+         [lease_id = std::move(command.holder.lease_id), token = command.holder.token](
+             const redisReply& reply) { return decode_release_of(reply, lease_id, token); });
 }
 
 void ValkeyStore::inspect(store::InspectCommand command, BootTime deadline,
@@ -222,19 +228,16 @@ void ValkeyStore::resolve(store::ResolveCommand command, BootTime deadline,
 
 void ValkeyStore::read_gate(std::uint32_t partition, BootTime deadline,
                             Done<store::GateResult> done) {
-  submit(encode_gate_read(keys_.gate(partition)), partition, deadline, Kind::reads,
-         std::move(done), [partition](const redisReply& reply) {
-           return decode_gate_read(reply, partition);
-         });
+  submit(encode_gate_read(keys_.gate(partition)), partition, deadline, Kind::reads, std::move(done),
+         [partition](const redisReply& reply) { return decode_gate_read(reply, partition); });
 }
 
 void ValkeyStore::init_gate(store::InitGateCommand command, BootTime deadline,
                             Done<store::GateResult> done) {
   const std::uint32_t partition = command.partition;
   submit(encode_gate_init(keys_.gate(partition), keys_, command), partition, deadline,
-         Kind::mutates, std::move(done), [partition](const redisReply& reply) {
-           return decode_gate_init(reply, partition);
-         });
+         Kind::mutates, std::move(done),
+         [partition](const redisReply& reply) { return decode_gate_init(reply, partition); });
 }
 
 void ValkeyStore::recover(store::RecoverCommand command, BootTime deadline,
@@ -242,9 +245,8 @@ void ValkeyStore::recover(store::RecoverCommand command, BootTime deadline,
   const std::uint32_t partition = command.partition;
   const std::int64_t wall_ms = clock_.wall_now().time_since_epoch().count();
   submit(encode_recover(keys_.gate(partition), keys_, command, wall_ms), partition, deadline,
-         Kind::mutates, std::move(done), [partition](const redisReply& reply) {
-           return decode_recover(reply, partition);
-         });
+         Kind::mutates, std::move(done),
+         [partition](const redisReply& reply) { return decode_recover(reply, partition); });
 }
 
 }  // namespace starlease::valkey

@@ -1,6 +1,6 @@
 // LeaseStore on a Valkey server: one connection for commands and one for notices. Up only while the
-// server is the right one, durable as configured, and has the function library. The one place where a
-// Fault or an error answer of the server becomes a store::Status.
+// server is the right one, durable as configured, and has the function library. The one place where
+// a Fault or an error answer of the server becomes a store::Status.
 #pragma once
 
 #include <functional>
@@ -45,14 +45,14 @@ class ValkeyStore final : public store::LeaseStore, private LinkOwner {
   void resolve(store::ResolveCommand command, BootTime deadline,
                Done<store::ResolveResult> done) override;
 
-  void read_gate(std::uint32_t partition, BootTime deadline,
-                 Done<store::GateResult> done) override;
+  void read_gate(std::uint32_t partition, BootTime deadline, Done<store::GateResult> done) override;
   void init_gate(store::InitGateCommand command, BootTime deadline,
                  Done<store::GateResult> done) override;
   void recover(store::RecoverCommand command, BootTime deadline,
                Done<store::RecoverResult> done) override;
 
-  /// Why the store is not up, for an operator; empty while it is, or before the first attempt ended.
+  /// Why the store is not up, for an operator; empty while it is, or before the first attempt
+  /// ended.
   [[nodiscard]] const Fault& trouble() const { return trouble_; }
 
  private:

@@ -1,5 +1,5 @@
-// hiredis' memory, overwritten before it is freed while a password may be in it. hiredis keeps what is
-// to be written in buffers of its own; this is the only way to reach them.
+// hiredis' memory, overwritten before it is freed while a password may be in it. hiredis keeps what
+// is to be written in buffers of its own; this is the only way to reach them.
 #pragma once
 
 namespace starlease::valkey {

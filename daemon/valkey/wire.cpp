@@ -1,8 +1,8 @@
 // hiredis' asynchronous context behind Wire; see the header.
 //
-// Lifetime: Core belongs to the context (its dataCleanup frees it) and points at the Wire, which points
-// back. Whoever goes first clears the other's pointer. hiredis defers freeing a context until the
-// callback in which it was asked for has returned, so a Wire may be destroyed anywhere.
+// Lifetime: Core belongs to the context (its dataCleanup frees it) and points at the Wire, which
+// points back. Whoever goes first clears the other's pointer. hiredis defers freeing a context
+// until the callback in which it was asked for has returned, so a Wire may be destroyed anywhere.
 #include "daemon/valkey/wire.hpp"
 
 #include <fmt/core.h>

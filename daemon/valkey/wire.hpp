@@ -1,6 +1,6 @@
-// One hiredis connection, from the first packet to its end: socket, TLS, commands out, replies in. It
-// connects once and dies once; who it greets, what it is asked and when to try again is link's affair.
-// The only file that talks to hiredis' context.
+// One hiredis connection, from the first packet to its end: socket, TLS, commands out, replies in.
+// It connects once and dies once; who it greets, what it is asked and when to try again is link's
+// affair. The only file that talks to hiredis' context.
 #pragma once
 
 #include <cstdint>
