@@ -50,13 +50,14 @@ constexpr std::string_view table_head =
 
 constexpr std::string_view intro = R"(# Configuration of starleased
 
-Written by `starleased --print-reference md` from the table that the daemon itself reads with; a test
-fails when they differ. `starleased --check-config --config FILE` checks a file without starting.
+Written by `starleased --print-reference md` from the table that the daemon itself reads with; a
+test fails when they differ. `starleased --check-config --config FILE` checks a file without
+starting.
 
 - The file is TOML. An unknown key, a value of another type or one out of range is refused with the
   file and line and what is allowed; so is a combination that makes no sense. Nothing is guessed.
-- Every key can also be given as `--set key=value` (again and again; it wins over the file). Lists are
-  separated by commas. `principal.0.uid=1000` means the first `[[principal]]`.
+- Every key can also be given as `--set key=value` (again and again; it wins over the file). Lists
+  are separated by commas. `principal.0.uid=1000` means the first `[[principal]]`.
 - Durations are in milliseconds and sizes in bytes, and say so in their names.
 - No secret is ever in this file: it names the file or systemd credential that holds one.
 )";
@@ -64,8 +65,8 @@ fails when they differ. `starleased --check-config --config FILE` checks a file 
 constexpr std::string_view principal_intro = R"(
 ## [[principal]]
 
-Who may do what. A connection is authenticated by the kernel's word on the peer's user and group; the
-first table that fits is its principal, and a peer that none fits is refused. A scope list holds
+Who may do what. A connection is authenticated by the kernel's word on the peer's user and group;
+the first table that fits is its principal, and a peer that none fits is refused. A scope list holds
 normalized values (lower case), prefixes written `"abc*"`, or `"*"` for everything. **An empty list
 allows nothing**: all seven must be given for a principal that is to hold leases.
 )";

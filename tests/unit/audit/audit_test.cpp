@@ -58,10 +58,12 @@ TEST_CASE("an event is one line of JSON with the contract's members") {
       audit::encode(full_event()) ==
       R"({"event_type":"target_lease_acquire","at":"2026-08-05T12:00:00.123Z","latency_us":1500,)"
       R"("code":"lease_acquired","retryable":false,"request_id":"req-1","correlation_id":"corr_1",)"
-      R"("decision_id":"dec_1","execution_id":"e1","trace_id":"t1","principal_class":"actor_component",)"
-      R"("principal_id":"p","client_id":"c","credential_id":"uid-1","service_instance_id":"i",)"
+      R"("decision_id":"dec_1","execution_id":"e1","trace_id":"t1",)"
+      R"("principal_class":"actor_component","principal_id":"p","client_id":"c",)"
+      R"("credential_id":"uid-1","service_instance_id":"i",)"
       R"("lock_identity":{"tenant_id":"tenant","program_id":"prog","target_namespace":"ns",)"
-      R"("target_id":"t\"1","actor_name":"actor","workflow_name":"default","operation_class":"default"},)"
+      R"("target_id":"t\"1","actor_name":"actor","workflow_name":"default",)"
+      R"("operation_class":"default"},)"
       R"("lease_id":"lease_1","fencing_token":42,"requested_ttl_ms":2000,"effective_ttl_ms":1500,)"
       R"("resulting_state":"active"})");
 }
