@@ -8,82 +8,87 @@ function arguments.text(number)
   return string.format('%.0f', number)
 end
 
--- Each kind gives the value to use, or nil if the argument is not of that kind.
-local kinds = {}
-
-function kinds.int(value)
-  if #value > 16 or not string.find(value, '^%d+$') then return nil end
-  local number = tonumber(value)
-  if number <= prelude.MAX_INTEGER then return number end
+-- Decimal digits only: what else Lua reads as a number is not one here.
+local function integer(least, most)
+  return { read = function(value)
+    if #value > 16 or string.find(value, '%D') then return nil end
+    local number = tonumber(value)
+    if number and number >= least and number <= most then return number end
+  end }
 end
 
-function kinds.positive(value)
-  local number = kinds.int(value)
-  if number and number > 0 then return number end
+-- Of hashes that are only compared, or only narrow a search, enough is kept to tell them apart.
+local function shortened(given, kept)
+  return { read = function(value)
+    if #value == given then return string.sub(value, 1, kept) end
+  end }
 end
 
-function kinds.duration(value)
-  local number = kinds.positive(value)
-  if number and number <= prelude.MAX_U32 then return number end
+local function one_of(values)
+  return { read = function(value) return values[value] end }
 end
 
-function kinds.partitions(value)
-  local number = kinds.positive(value)
-  if number and number <= prelude.MAX_PARTITIONS then return number end
+-- Each kind is either a text of `least` to `most` bytes, or has a function that gives the value to
+-- use, or nil if the argument is not of that kind.
+local kinds = {
+  id = { least = 1, most = prelude.MAX_ID_BYTES },
+  maybe_id = { least = 0, most = prelude.MAX_ID_BYTES },
+  component = { least = 1, most = prelude.MAX_COMPONENT_BYTES },
+  metadata = { least = 2, most = prelude.MAX_METADATA_BYTES },
+  digest = { least = prelude.DIGEST_BYTES, most = prelude.DIGEST_BYTES },
+  int = integer(0, prelude.MAX_INTEGER),
+  positive = integer(1, prelude.MAX_INTEGER),
+  span = integer(0, prelude.MAX_U32),
+  duration = integer(1, prelude.MAX_U32),
+  partitions = integer(1, prelude.MAX_PARTITIONS),
+  request_digest = shortened(prelude.DIGEST_BYTES, prelude.REQUEST_DIGEST_KEPT),
+  scope = shortened(prelude.SCOPE_BYTES, prelude.SCOPE_KEPT),
+  hash8 = shortened(prelude.HASH_BYTES, prelude.HASH_KEPT),
+  flag = one_of { ['0'] = false, ['1'] = true },
+  grace_mode = one_of { ttl = 'ttl', none = 'none' },
+  operation = one_of { acquire = 'acquire', renew = 'renew', release = 'release' },
+}
+
+-- For lists of arguments that are too long to be read by name.
+arguments.positive = kinds.positive.read
+arguments.duration = kinds.duration.read
+
+local function nothing()
+  return {}
 end
 
-function kinds.flag(value)
-  if value == '0' then return false end
-  if value == '1' then return true end
-end
-
-local function sized(least, most)
-  return function(value)
-    if #value >= least and #value <= most then return value end
-  end
-end
-
-kinds.id = sized(1, prelude.MAX_ID_BYTES)
-kinds.maybe_id = sized(0, prelude.MAX_ID_BYTES)
-kinds.component = sized(1, prelude.MAX_COMPONENT_BYTES)
-kinds.metadata = sized(2, prelude.MAX_METADATA_BYTES)
-kinds.digest = sized(prelude.DIGEST_BYTES, prelude.DIGEST_BYTES)
-kinds.hash8 = sized(prelude.HASH_BYTES, prelude.HASH_BYTES)
-kinds.scope = sized(prelude.SCOPE_BYTES, prelude.SCOPE_BYTES)
-
-function kinds.grace_mode(value)
-  if value == 'ttl' or value == 'none' then return value end
-end
-
-function kinds.operation(value)
-  if value == 'acquire' or value == 'renew' or value == 'release' then return value end
-end
-
--- A specification from a flat list: name, kind, name, kind ...
-function arguments.specification(list)
-  local fields = {}
+-- A specification from a flat list: name, kind, name, kind ... `blank` gives a table with room for
+-- all that a request will hold: one that grows costs more than what is put into it.
+function arguments.specification(list, blank)
+  local made = { blank = blank or nothing, names = {}, kinds = {} }
   for i = 1, #list, 2 do
-    fields[#fields + 1] = { name = list[i], read = kinds[list[i + 1]] }
+    made.names[#made.names + 1] = list[i]
+    made.kinds[#made.kinds + 1] = kinds[list[i + 1]]
   end
-  return fields
+  made.count = #made.names
+  return made
 end
 
--- Reads #fields arguments from `first` on into a table by name; nil and the culprit's name if one
--- is malformed. The caller has checked the count.
-function arguments.read_from(fields, args, first)
-  local request = {}
-  for i = 1, #fields do
-    local field = fields[i]
-    local value = field.read(args[first + i - 1])
-    if value == nil then return nil, field.name end
-    request[field.name] = value
+-- Reads as many arguments as the specification has, from `first` on, into a table by name; nil and
+-- the culprit's name if one is malformed. The caller has checked that they are there.
+function arguments.read_from(self, args, first)
+  local request, names, kinds_of = self.blank(), self.names, self.kinds
+  for i = 1, self.count do
+    local value, kind = args[first + i - 1], kinds_of[i]
+    if kind.read then
+      value = kind.read(value)
+      if value == nil then return nil, names[i] end
+    elseif #value < kind.least or #value > kind.most then
+      return nil, names[i]
+    end
+    request[names[i]] = value
   end
   return request
 end
 
-function arguments.read(fields, args)
-  if #args ~= #fields then return nil, 'arguments' end
-  return arguments.read_from(fields, args, 1)
+function arguments.read(self, args)
+  if #args ~= self.count then return nil, 'arguments' end
+  return arguments.read_from(self, args, 1)
 end
 
 return arguments

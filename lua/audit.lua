@@ -5,33 +5,33 @@ local prelude = require 'prelude'
 
 local audit = {}
 
--- Always all fields in this order: entries of one shape share their names in the stream.
-local FIELDS = {
-  'event', 'code', 'at', 'request_id', 'correlation_id', 'decision_id', 'execution_id', 'job_id',
-  'trace_id', 'principal_class', 'principal_id', 'client_id', 'credential_id', 'instance_id',
-  'scope', 'lease_id', 'token', 'ttl_ms', 'deadline', 'previous_state', 'state', 'reason',
-}
-
--- `entry` holds what is known, by the names of FIELDS.
-function audit.write(call, entry)
-  entry.at = call.now_ms
-  local flat = { 'XADD', call.partition.audit, 'MAXLEN', '~', prelude.AUDIT_LENGTH, '*' }
-  local n = #flat
-  for i = 1, #FIELDS do
-    local name = FIELDS[i]
-    local value = entry[name] or ''
-    if type(value) == 'number' then value = arguments.text(value) end
-    flat[n + 1], flat[n + 2] = name, value
-    n = n + 2
-  end
-  server.call(unpack(flat, 1, n))
+local function number(value)
+  return value and arguments.text(value) or ''
 end
 
--- The seven components of an identity as one text; none of them can hold a slash.
+-- Always all fields in this order: entries of one shape share their names in the stream.
+function audit.write(call, entry)
+  server.call('XADD', call.partition.audit, 'MAXLEN', '~', prelude.AUDIT_LENGTH, '*',
+    'event', entry.event, 'code', entry.code, 'at', number(call.now_ms),
+    'request_id', entry.request_id or '', 'correlation_id', entry.correlation_id or '',
+    'decision_id', entry.decision_id or '', 'execution_id', entry.execution_id or '',
+    'job_id', entry.job_id or '', 'trace_id', entry.trace_id or '',
+    'principal_class', entry.principal_class or '', 'principal_id', entry.principal_id or '',
+    'client_id', entry.client_id or '', 'credential_id', entry.credential_id or '',
+    'instance_id', entry.instance_id or '', 'scope', entry.scope or '',
+    'lease_id', entry.lease_id or '', 'token', number(entry.token),
+    'ttl_ms', number(entry.ttl_ms), 'deadline', entry.deadline or '',
+    'previous_state', entry.previous_state or '', 'state', entry.state or '',
+    'reason', entry.reason or '')
+end
+
+-- The seven components of an identity as one text; none of them can hold a slash. Empty where the
+-- caller does not know them.
 local function scope_of(record)
-  local parts, components = {}, prelude.COMPONENTS
-  for i = 1, #components do parts[i] = record[components[i]] end
-  return table.concat(parts, '/')
+  if not record.tenant_id then return '' end
+  return table.concat({ record.tenant_id, record.program_id, record.target_namespace,
+                        record.target_id, record.actor_name, record.workflow_name,
+                        record.operation_class }, '/')
 end
 
 -- Starts an entry about one lease: who asked (`request`), and which lease (`record`).
@@ -43,8 +43,10 @@ function audit.about(event, code, request, record)
     principal_class = request.principal_class, principal_id = record.owner_principal_id,
     client_id = record.owner_client_id, credential_id = record.owner_credential_id,
     instance_id = record.service_instance_id, scope = scope_of(record),
-    lease_id = record.lease_id, token = record.token, ttl_ms = record.ttl_ms,
+    lease_id = record.lease_id, token = record.token,
+    ttl_ms = record.expires_at and record.expires_at - record.renewed_at,
     deadline = request.deadline_ms and (request.deadline_ms > 0 and 'bounded' or 'none') or '',
+    previous_state = '', state = '', reason = '',
   }
 end
 

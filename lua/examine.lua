@@ -3,6 +3,7 @@
 local fence = require 'fence'
 local keys = require 'keys'
 local record = require 'record'
+local bytes = require 'record_bytes'
 local store = require 'store'
 
 -- An active record that Valkey would keep for ever was not written by us.
@@ -16,7 +17,7 @@ local function read_record(call, digest, identity)
   local packed, foreign = store.get(keys.lease(call.partition, digest))
   if foreign then return nil, 'record_type' end
   if not packed then return nil end
-  local lease = record.decode(packed)
+  local lease = bytes.decode(packed)
   if not lease then return nil, 'record_malformed' end
   if identity and not record.same_identity(lease, identity) then return nil, 'record_identity' end
   if lacks_expiry(call, lease, digest) then return nil, 'record_no_expiry' end

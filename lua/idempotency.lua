@@ -1,8 +1,10 @@
--- Idempotency records: the answer of an attempt, kept beside a digest of what it asked, so that a
--- retry is answered and not done again. docs/data-model.md, "Idempotency record".
+-- Idempotency: the answer of an attempt, kept beside a digest of what it asked, so that a retry is
+-- answered and not done again. docs/data-model.md, "Idempotency".
+--
+-- The answer of an acquisition is kept in the lease record itself, and gets a key of its own only
+-- when a successor takes the record's place. All others are keys from the start.
 local arguments = require 'arguments'
 local keys = require 'keys'
-local layout = require 'layout'
 local lifecycle = require 'lifecycle'
 local record = require 'record'
 local reply = require 'reply'
@@ -12,120 +14,154 @@ local idempotency = {}
 
 local VERSION = 1
 local OPERATIONS = { acquire = 1, renew = 2, release = 3 }
--- `state` is at a fixed place: the end of a lease is written into its acquire's record there.
-local STATE_OFFSET = '1'
+local OUTCOMES = { 'acquired', 'renewed', 'released', 'conflict', 'lost' }
+local OUTCOME_CODES = { acquired = 1, renewed = 2, released = 3, conflict = 4, lost = 5 }
 
-local function layout_of(fields)
-  local list = { 'version', 'u1', 'state', 'u1', 'operation', 'u1', 'outcome', 'u1',
-                 'request_digest', 'bytes32', 'epoch', 'u8' }
-  for i = 1, #fields do list[#list + 1] = fields[i] end
-  return layout.new(list)
-end
+-- version, operation, outcome, state, request digest, epoch; then by outcome.
+local HEAD = '>I1I1I1I1c16I7'
+local HEAD_BYTES = 27
 
--- By outcome: its name, its bytes, and the fields that a replay tells. A grant's `acquire_scope`
--- leads a stored renewal to the record that knows how the lease ended.
-local grant_layout = layout_of {
-  'token', 'u8', 'acquired_at', 'u8', 'renewed_at', 'u8', 'expires_at', 'u8', 'ttl_ms', 'u4',
-  'lease_id', 'text1', 'acquire_scope', 'text1' }
-local grant_fields = { 'lease_id', 'token', 'acquired_at', 'renewed_at', 'expires_at', 'ttl_ms' }
-local outcomes = {
-  { name = 'acquired', layout = grant_layout, told = grant_fields },
-  { name = 'renewed', layout = grant_layout, told = grant_fields },
-  { name = 'released', layout = layout_of { 'released_at', 'u8' }, told = { 'released_at' } },
-  { name = 'conflict', layout = layout_of { 'remaining_ms', 'u8', 'own_lease_id', 'text1' },
-    told = { 'remaining_ms', 'own_lease_id' } },
-  { name = 'lost', layout = layout_of {}, told = { 'state_name' } },
+-- How the fields behind the head are packed and unpacked; `told` is what a replay tells of them.
+local GRANT_TOLD = { 'lease_id', 'token', 'acquired_at', 'renewed_at', 'expires_at', 'ttl_ms' }
+local GRANT = {
+  told = GRANT_TOLD,
+  pack = function(entry)
+    return struct.pack('>I7I6I6I6I1c0I1c0', entry.token, entry.acquired_at, entry.renewed_at,
+                       entry.expires_at, #entry.lease_id, entry.lease_id,
+                       #entry.acquire_scope, entry.acquire_scope)
+  end,
+  unpack = function(entry, packed, from)
+    local next_byte
+    entry.token, entry.acquired_at, entry.renewed_at, entry.expires_at, entry.lease_id,
+      entry.acquire_scope, next_byte = struct.unpack('>I7I6I6I6I1c0I1c0', packed, from)
+    entry.ttl_ms = entry.expires_at - entry.renewed_at
+    return next_byte
+  end,
 }
-local OUTCOME = { acquired = 1, renewed = 2, released = 3, conflict = 4, lost = 5 }
+local BODIES = {
+  acquired = GRANT,
+  renewed = GRANT,
+  released = {
+    told = { 'released_at' },
+    pack = function(entry) return struct.pack('>I6', entry.released_at) end,
+    unpack = function(entry, packed, from)
+      local next_byte
+      entry.released_at, next_byte = struct.unpack('>I6', packed, from)
+      return next_byte
+    end,
+  },
+  conflict = {
+    told = { 'remaining_ms', 'own_lease_id' },
+    pack = function(entry)
+      return struct.pack('>I6I1c0', entry.remaining_ms, #entry.own_lease_id, entry.own_lease_id)
+    end,
+    unpack = function(entry, packed, from)
+      local next_byte
+      entry.remaining_ms, entry.own_lease_id, next_byte = struct.unpack('>I6I1c0', packed, from)
+      return next_byte
+    end,
+  },
+  lost = {
+    told = { 'state_name' },
+    pack = function() return '' end,
+    unpack = function(_, _, from) return from end,
+  },
+}
 
 local function state_name(code)
   return record.STATE_NAMES[code] or ''
 end
 
-local function decode(packed)
-  local outcome = outcomes[string.byte(packed, 4) or 0]
-  local entry = outcome and layout.unpack(outcome.layout, packed)
-  if not entry or entry.version ~= VERSION or entry.state > record.REVOKED
-    or entry.operation < 1 or entry.operation > OPERATIONS.release then
-    return nil
-  end
-  entry.state_name = state_name(entry.state)
-  return entry
+-- Raises an error if the bytes are too few; false if they are not an entry.
+local function unpack_entry(packed)
+  local version, operation, outcome, state, request_digest, epoch = struct.unpack(HEAD, packed)
+  local name = OUTCOMES[outcome]
+  if version ~= VERSION or not name or state > record.REVOKED then return false end
+  local entry = { operation = operation, outcome = name, state = state, epoch = epoch,
+                  state_name = state_name(state), request_digest = request_digest }
+  return BODIES[name].unpack(entry, packed, HEAD_BYTES + 1) == #packed + 1 and entry
 end
 
--- The entry under a scope; nil if there is none; nil and a reason if it is corrupt.
+-- The entry under a scope's key; nil if there is none; nil and a reason if it is corrupt.
 function idempotency.find(call, scope, operation)
   local packed, foreign = store.get(keys.idempotency(call.partition, scope))
   if foreign then return nil, 'idempotency_type' end
   if not packed then return nil end
-  local entry = decode(packed)
-  if not entry or entry.operation ~= OPERATIONS[operation] then
+  local sound, entry = pcall(unpack_entry, packed)
+  if not sound or not entry or entry.operation ~= OPERATIONS[operation] then
     return nil, 'idempotency_malformed'
   end
   return entry
 end
 
--- How a lease that has no record of its own any more has ended, as far as evidence goes.
-local function ended_state(call, entry)
-  local acquire = entry
-  if entry.operation ~= OPERATIONS.acquire then
-    acquire = idempotency.find(call, entry.acquire_scope, 'acquire')
+-- The entry of the acquisition that a record comes from.
+local function of_record(lease, state)
+  return { operation = OPERATIONS.acquire, outcome = 'acquired', state = state,
+           request_digest = lease.request_digest, epoch = lease.epoch, token = lease.token,
+           acquired_at = lease.acquired_at, renewed_at = lease.acquired_at,
+           expires_at = lease.acquired_at + lease.granted_ttl_ms, ttl_ms = lease.granted_ttl_ms,
+           lease_id = lease.lease_id, acquire_scope = '' }
+end
+
+-- As find; `lease` is the identity's record, if it has one, which answers for its acquisition.
+function idempotency.recall(call, scope, operation, lease)
+  if operation == 'acquire' and lease and lease.acquire_scope == scope then
+    return of_record(lease, 0)
   end
+  return idempotency.find(call, scope, operation)
+end
+
+-- How a lease that has no record any more has ended, as far as evidence goes.
+local function ended_state(call, entry)
+  if entry.state > 0 then return entry.state_name end
+  local acquire = entry.outcome == 'renewed'
+    and idempotency.find(call, entry.acquire_scope, 'acquire')
   if acquire and acquire.lease_id == entry.lease_id and acquire.state > 0 then
     return acquire.state_name
   end
   return state_name(entry.epoch ~= call.epoch and record.REVOKED or record.EXPIRED)
 end
 
--- State now, and end if it is active, of the lease that a stored answer is about; nil and a reason
--- if its record is corrupt.
-local function current(call, entry, digest)
-  local name = outcomes[entry.outcome].name
-  if name == 'released' then return 'released', 0 end
-  if name == 'conflict' or name == 'lost' then return entry.state_name, 0 end
-  local packed, foreign = store.get(keys.lease(call.partition, digest))
-  if foreign then return nil, 'record_type' end
-  if packed then
-    local lease = record.decode(packed)
-    if not lease then return nil, 'record_malformed' end
-    if lease.lease_id == entry.lease_id then
-      local ended = lifecycle.ended(call, lease)
-      return ended.state, ended.code == record.ACTIVE and lease.expires_at or 0
-    end
+-- State now, and end if it is active, of the lease that an entry is about.
+local function current(call, entry, lease)
+  if entry.outcome == 'released' then return 'released', 0 end
+  if entry.outcome == 'conflict' or entry.outcome == 'lost' then return entry.state_name, 0 end
+  if lease and lease.lease_id == entry.lease_id then
+    local ended = lifecycle.ended(call, lease)
+    return ended.state, ended.code == record.ACTIVE and lease.expires_at or 0
   end
   return ended_state(call, entry), 0
 end
 
--- The reply that tells a stored answer under `status`; nil and a reason if its lease is corrupt.
-function idempotency.tell(call, status, entry, digest)
-  local state, more = current(call, entry, digest)
-  if not state then return nil, more end
-  local outcome = outcomes[entry.outcome]
-  local told = reply.of(call, status, state, more, outcome.name)
-  for i = 1, #outcome.told do told[#told + 1] = entry[outcome.told[i]] end
+-- The reply that tells an entry under `status`; `lease` as in recall.
+function idempotency.tell(call, status, entry, lease)
+  local state, expires_at = current(call, entry, lease)
+  local told = reply.of(call, status, state, expires_at, entry.outcome)
+  local names = BODIES[entry.outcome].told
+  for i = 1, #names do told[#told + 1] = entry[names[i]] end
   return told
 end
 
--- Keeps an answer for `retention` ms. `fields` are those of the outcome's layout.
-function idempotency.store(call, request, operation, outcome, fields, retention)
-  fields.version, fields.state = VERSION, fields.state or 0
-  fields.operation, fields.outcome = OPERATIONS[operation], OUTCOME[outcome]
-  fields.request_digest, fields.epoch = request.request_digest, call.epoch
-  server.call('SET', keys.idempotency(call.partition, request.scope),
-              layout.pack(outcomes[fields.outcome].layout, fields),
-              'PXAT', arguments.text(call.now_ms + retention))
+local function write(call, scope, entry, until_ms)
+  server.call('SET', keys.idempotency(call.partition, scope),
+              struct.pack(HEAD, VERSION, entry.operation, OUTCOME_CODES[entry.outcome],
+                          entry.state, entry.request_digest, entry.epoch)
+                .. BODIES[entry.outcome].pack(entry),
+              'PXAT', arguments.text(until_ms))
 end
 
--- True if the acquisition of this lease still has its record. Look before the first write.
-function idempotency.has_acquire(call, lease)
-  local entry = idempotency.find(call, lease.acquire_scope, 'acquire')
-  return entry ~= nil and entry.lease_id == lease.lease_id
+-- Keeps the answer to `request` for `retention` ms. `entry` has the fields of its outcome.
+function idempotency.keep(call, request, operation, outcome, entry, retention)
+  entry.operation, entry.outcome, entry.state = OPERATIONS[operation], outcome, entry.state or 0
+  entry.request_digest, entry.epoch = request.request_digest, call.epoch
+  write(call, request.scope, entry, call.now_ms + retention)
 end
 
--- Writes the end of a lease into its acquisition's record, which must be there.
-function idempotency.mark_ended(call, lease, state)
-  server.call('SETRANGE', keys.idempotency(call.partition, lease.acquire_scope), STATE_OFFSET,
-              string.char(state))
+-- Lets the answer of an acquisition outlive its record, which ended as `state` and is about to be
+-- replaced.
+function idempotency.outlive(call, lease, state)
+  if lease.kept_until <= call.now_ms then return end
+  write(call, lease.acquire_scope, of_record(lease, state), lease.kept_until)
 end
 
 return idempotency

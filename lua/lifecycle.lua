@@ -4,20 +4,25 @@ local record = require 'record'
 
 local lifecycle = {}
 
--- State, end and reason by numbers; shared with the batch, which has no record table.
-function lifecycle.effective(call, state, reason, ended_at, epoch, expires_at)
-  if state ~= record.ACTIVE then return state, ended_at, reason end
-  if epoch ~= call.epoch then
-    return record.REVOKED, call.gate.cold.recovered_at, record.REASON.recovered
-  end
-  if call.now_ms >= expires_at then return record.EXPIRED, expires_at, record.REASON.expired end
-  return record.ACTIVE, 0, record.REASON.none
+-- The state from what a record says; by values, since a batch makes no tables.
+function lifecycle.state(call, state, epoch, expires_at)
+  if state ~= record.ACTIVE then return state end
+  if epoch ~= call.epoch then return record.REVOKED end
+  if call.now_ms >= expires_at then return record.EXPIRED end
+  return record.ACTIVE
 end
 
--- The same as { code, state, at, reason } with names; see reply.record_block.
+-- The state of a record with when and why it ended, in numbers (code, at, reason_code) and names.
 function lifecycle.ended(call, self)
-  local state, at, reason = lifecycle.effective(call, self.state, self.reason, self.ended_at,
-                                                self.epoch, self.expires_at)
+  local state = lifecycle.state(call, self.state, self.epoch, self.expires_at)
+  local at, reason = self.ended_at, self.reason
+  if state ~= self.state then
+    if state == record.REVOKED then
+      at, reason = call.gate.cold.recovered_at, record.REASON.recovered
+    else
+      at, reason = self.expires_at, record.REASON.expired
+    end
+  end
   return { code = state, state = record.STATE_NAMES[state], at = at, reason_code = reason,
            reason = record.REASON_NAMES[reason] or '' }
 end

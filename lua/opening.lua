@@ -22,10 +22,12 @@ end
 
 -- What there is, without judging: `condition` is absent, corrupt, serving or closed.
 local function observe(partition, raw_gate, is_foreign_type)
-  local call = { partition = partition, raw_gate = raw_gate, epoch = 0, sequence = 0 }
-  call.time_us = time_us()
-  set_now(call, call.time_us)
-  call.gate = raw_gate and gate.decode(partition, raw_gate)
+  local now_us = time_us()
+  local call = {
+    partition = partition, raw_gate = raw_gate,
+    gate = raw_gate and gate.decode(partition, raw_gate),
+    condition = 'absent', epoch = 0, sequence = 0, time_us = now_us, now_us = now_us,
+    now_ms = math.floor(now_us / 1000) }
   if call.gate then
     call.epoch, call.sequence = call.gate.cold.epoch, call.gate.sequence
     call.condition = call.gate.cold.state == gate.SERVING and 'serving' or 'closed'
@@ -49,7 +51,7 @@ local function clock_holds(call)
 end
 
 local function close_by_clock(call, reference)
-  local damaged = store.damaged(call.partition, { 'audit' })
+  local damaged = store.damaged(call.partition)
   gate.close(call, reference)
   if not damaged then
     audit.write(call, { event = 'target_lease_gate', code = 'closed', reason = 'clock' })

@@ -26,6 +26,10 @@ local prelude = {
   DIGEST_BYTES = 32,
   HASH_BYTES = 8,
   SCOPE_BYTES = 43,
+  -- What is kept of hashes: 128 bits of a request digest, 132 of a scope, 32 of what narrows lists.
+  REQUEST_DIGEST_KEPT = 16,
+  SCOPE_KEPT = 22,
+  HASH_KEPT = 4,
 
   -- The seven components of a lock identity in canonical order.
   COMPONENTS = { 'tenant_id', 'program_id', 'target_namespace', 'target_id', 'actor_name',

@@ -31,7 +31,7 @@ end
 
 -- Marks an identity and answers so. `request` says who met it; fields that it lacks stay empty.
 function quarantine.shut(call, digest, reason, request)
-  local damaged = store.damaged(call.partition, { 'quarantine', 'audit' })
+  local damaged = store.damaged(call.partition)
   if damaged then return reply.damaged(call, damaged) end
   local counters = fence.read(call, digest)
   local is_flagged = not counters or fence.is_quarantined(counters)

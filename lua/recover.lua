@@ -13,7 +13,7 @@ local store = require 'store'
 
 local ARGUMENTS = arguments.specification {
   'observed', 'maybe_id', 'wall_ms', 'int', 'tolerance_ms', 'int', 'seen_token', 'int',
-  'grace_mode', 'grace_mode', 'maximum_ttl_ms', 'int', 'keep', 'flag', 'seen_sequence', 'int',
+  'grace_mode', 'grace_mode', 'maximum_ttl_ms', 'span', 'keep', 'flag', 'seen_sequence', 'int',
   'namespace_id', 'id', 'partition_count', 'partitions', 'request_id', 'id',
   'correlation_id', 'maybe_id', 'decision_id', 'maybe_id', 'principal_class', 'maybe_id',
   'principal_id', 'maybe_id',
@@ -97,7 +97,7 @@ local function recover(gate_keys, args)
   if not call then return malformed end
   local refusal = refusal_of(call, request)
   if refusal then return refusal end
-  local damaged = store.damaged(call.partition, { 'audit', 'quarantine' })
+  local damaged = store.damaged(call.partition)
   if damaged then return reply.damaged(call, damaged) end
   if request.keep then return rebind(call, request) end
   return begin_epoch(call, request)

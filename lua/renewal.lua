@@ -1,6 +1,6 @@
--- Judges the leases of a batch one by one: what each renewal comes to. Writes nothing, so that a
--- batch is judged whole before anything of it is done.
-local keys = require 'keys'
+-- Judges one timed renewal by the bytes of the lease's record. Writes nothing, so that a batch is
+-- judged whole before anything of it is done. No tables: they are most of what a batch costs.
+local bytes = require 'record_bytes'
 local lifecycle = require 'lifecycle'
 local record = require 'record'
 local store = require 'store'
@@ -12,54 +12,30 @@ renewal.CODE = { renewed = 0, unchanged = 1, lost = 2, expired = 3, released = 4
                  quarantined = 6 }
 local CODE = renewal.CODE
 
-local function corrupt(claim, reason)
-  claim.code, claim.corrupt = CODE.quarantined, reason
+-- A batch's MGET tells a foreign type like an absent key, hence a second look.
+local function judge_absent(key)
+  local _, is_foreign = store.get(key)
+  if is_foreign then return CODE.quarantined, 0, 'record_type' end
+  return CODE.lost, 0
 end
 
--- MGET tells a foreign type like an absent key, hence a second look at the few that have nothing.
-local function judge_absent(claim)
-  local _, is_foreign = store.get(claim.key)
-  if is_foreign then return corrupt(claim, 'record_type') end
-  claim.code = CODE.lost
-end
-
-local function judge_record(call, claim, packed)
-  local lease = record.decode_head(packed)
-  if not lease then return corrupt(claim, 'record_malformed') end
-  if not record.is_held_by(lease, claim) then
-    claim.code = CODE.lost
-    return
+-- Gives a code and the end of the lease (0 if none); and third, for a renewal the bytes to write,
+-- for a corrupt record the reason. `packed` is the record, or false.
+function renewal.judge(call, key, packed, lease_id, token, owner, instance, ttl_ms, sequence)
+  if not packed then return judge_absent(key) end
+  local held_token, held_id, held_by, held_in, epoch, state, acquired_at, maximum_lifetime_ms,
+    expires_at, last_sequence = bytes.read_head(packed)
+  if not held_token then return CODE.quarantined, 0, 'record_malformed' end
+  if held_id ~= lease_id or held_token ~= token or held_by ~= owner or held_in ~= instance then
+    return CODE.lost, 0
   end
-  local state = lifecycle.effective(call, lease.state, lease.reason, lease.ended_at, lease.epoch,
-                                    lease.expires_at)
-  if state ~= record.ACTIVE then
-    claim.code = CODE[record.STATE_NAMES[state]]
-  elseif server.call('PTTL', claim.key) == -1 then
-    corrupt(claim, 'record_no_expiry')
-  elseif lease.renew_sequence >= claim.sequence then
-    claim.code, claim.expires_at = CODE.unchanged, lease.expires_at
-  else
-    record.renew(lease, call.now_ms, claim.ttl_ms)
-    lease.renew_sequence = claim.sequence
-    claim.code, claim.expires_at, claim.lease = CODE.renewed, lease.expires_at, lease
-  end
-end
-
--- Gives each claim its `code`; `expires_at` where it has one; `lease` as renewed where it is to be
--- written; `corrupt`, a reason, where it is to be quarantined. A claim with a code is left alone.
-function renewal.judge(call, claims)
-  local names = {}
-  for i = 1, #claims do
-    claims[i].key = keys.lease(call.partition, claims[i].digest)
-    names[i] = claims[i].key
-  end
-  local packed = server.call('MGET', unpack(names))
-  for i = 1, #claims do
-    local claim = claims[i]
-    if claim.code == nil then
-      if packed[i] then judge_record(call, claim, packed[i]) else judge_absent(claim) end
-    end
-  end
+  state = lifecycle.state(call, state, epoch, expires_at)
+  if state ~= record.ACTIVE then return CODE[record.STATE_NAMES[state]], 0 end
+  if server.call('PTTL', key) == -1 then return CODE.quarantined, 0, 'record_no_expiry' end
+  if last_sequence >= sequence then return CODE.unchanged, expires_at end
+  local now_ms = call.now_ms
+  expires_at = record.renewed_end(now_ms, ttl_ms, acquired_at, maximum_lifetime_ms)
+  return CODE.renewed, expires_at, bytes.renewal(now_ms, expires_at, sequence)
 end
 
 return renewal

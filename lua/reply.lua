@@ -59,8 +59,8 @@ end
 function reply.record_block(self, record, ended)
   reply.append(self, {
     ended.state, record.token, record.epoch, record.acquired_at, record.renewed_at,
-    record.expires_at, record.ttl_ms, record.maximum_lifetime_ms, record.renew_sequence,
-    ended.at, ended.reason, record.lease_id, record.owner_principal_id,
+    record.expires_at, record.expires_at - record.renewed_at, record.maximum_lifetime_ms,
+    record.renew_sequence, ended.at, ended.reason, record.lease_id, record.owner_principal_id,
     record.owner_client_id, record.owner_credential_id, record.service_instance_id })
   local components = prelude.COMPONENTS
   for i = 1, #components do self[#self + 1] = record[components[i]] end

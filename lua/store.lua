@@ -20,17 +20,15 @@ function store.hash_field(key, field)
   return value or nil, foreign
 end
 
-local shared_types = {
-  expiry = 'zset', index = 'zset', history = 'stream', audit = 'stream', quarantine = 'hash',
-}
+local SHARED = { 'expiry', 'index', 'history', 'audit', 'quarantine' }
+local SHARED_TYPES = { 'zset', 'zset', 'stream', 'stream', 'hash' }
 
--- The first of the named shared keys that has a foreign type; nil if all can be written.
+-- The first key shared by the partition that has a foreign type; nil if all can be written.
 -- Valkey does not roll back: what could fail is looked at before the first write.
-function store.damaged(partition, names)
-  for i = 1, #names do
-    local name = names[i]
-    local found = server.call('TYPE', partition[name]).ok
-    if found ~= shared_types[name] and found ~= 'none' then return name end
+function store.damaged(partition)
+  for i = 1, #SHARED do
+    local found = server.call('TYPE', partition[SHARED[i]]).ok
+    if found ~= SHARED_TYPES[i] and found ~= 'none' then return SHARED[i] end
   end
   return nil
 end

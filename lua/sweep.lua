@@ -2,6 +2,7 @@
 -- it is now, so that a late sweep cannot touch a successor. README, "starlease1_sweep".
 local arguments = require 'arguments'
 local audit = require 'audit'
+local bytes = require 'record_bytes'
 local examine = require 'examine'
 local gate = require 'gate'
 local history = require 'history'
@@ -20,7 +21,7 @@ local ARGUMENTS = arguments.specification { 'limit', 'positive', 'correlation_id
 local function bury(call, lease, ended, digest)
   lifecycle.finish(lease, ended)
   history.write(call, lease, digest)
-  record.write_end(lease, keys.lease(call.partition, digest))
+  bytes.write_end(lease, keys.lease(call.partition, digest))
   index.remove(call, lease, digest)
   history.notify(call, 'expired', lease.lease_id, digest)
 end
@@ -67,8 +68,7 @@ local function sweep(gate_keys, args)
   if culprit then return reply.invalid(culprit) end
   local call, refusal = opening.for_writing(gate_keys[1])
   if not call then return refusal end
-  local damaged = store.damaged(call.partition,
-                                { 'expiry', 'index', 'history', 'audit', 'quarantine' })
+  local damaged = store.damaged(call.partition)
   if damaged then return reply.damaged(call, damaged) end
   local overdue = index.overdue(call, request.limit)
   if #overdue == 0 then return reply.of(call, 'swept', 0, 0, 0, 0) end
