@@ -1,0 +1,401 @@
+// The contract's rules over plain maps; see the header. Each operation reads the clock once and
+// does all or nothing.
+#include "lib/store/memory_backend.hpp"
+
+#include <algorithm>
+
+namespace starlease::store {
+namespace {
+
+using core::LeaseState;
+
+template <class Result>
+Result refused(Head head, Status status) {
+  Result result;
+  result.head = head;
+  result.head.status = status;
+  return result;
+}
+
+constexpr Milliseconds clock_step_back{5000};
+
+}  // namespace
+
+MemoryBackend::MemoryBackend(std::uint32_t partitions, Clock clock) : clock_(std::move(clock)) {
+  data_.resize(partitions);
+  for (std::uint32_t i = 0; i < partitions; ++i) data_[i].gate.partition = i;
+}
+
+std::uint32_t MemoryBackend::partition_count() const {
+  return static_cast<std::uint32_t>(data_.size());
+}
+
+void MemoryBackend::wipe() {
+  restart();
+  for (Partition& partition : data_) {
+    const std::uint32_t index = partition.gate.partition;
+    partition = {};
+    partition.gate.partition = index;
+  }
+}
+
+std::int64_t MemoryBackend::counter(const core::LockDigest& digest) const {
+  const Partition& partition = data_[core::partition_of(digest, partition_count())];
+  const auto slot = partition.slots.find(digest);
+  return slot == partition.slots.end() ? 0 : slot->second.counter;
+}
+
+void MemoryBackend::corrupt(const core::LockDigest& digest) {
+  of(digest).slots[digest].corrupt = true;
+}
+
+void MemoryBackend::notify(NoticeKind kind, std::uint32_t partition, const core::LockDigest& digest,
+                           const core::LeaseId& lease_id) {
+  if (on_notice_) on_notice_({kind, partition, digest, lease_id});
+}
+
+// --- the rules that every operation shares ------------------------------------------------------
+
+MemoryBackend::Partition& MemoryBackend::of(const core::LockDigest& digest) {
+  return data_[core::partition_of(digest, partition_count())];
+}
+
+/// The checks that stand before every operation: server, gate, time.
+Head MemoryBackend::begin(Partition& partition) {
+  Head head;
+  BackendTime now = clock_();
+  Gate& gate = partition.gate;
+  head.status = Status::recovering;
+  head.now = now;
+  if (gate.state != GateState::serving || partition.server != server_) return head;
+  if (now < gate.highest - clock_step_back) {
+    gate.state = GateState::closed;
+    return head;
+  }
+  now = std::max(now, gate.highest);
+  gate.highest = now;
+  ++gate.sequence;
+  head.status = Status::ok;
+  head.now = now;
+  head.epoch = gate.epoch;
+  head.sequence = gate.sequence;
+  return head;
+}
+
+LeaseState MemoryBackend::effective(const Partition& partition, const core::LeaseRecord& record,
+                                    BackendTime now) {
+  if (record.state != LeaseState::active) return record.state;
+  if (record.epoch != partition.gate.epoch) return LeaseState::revoked;
+  return now < record.grant.expires_at ? LeaseState::active : LeaseState::expired;
+}
+
+LeaseState MemoryBackend::state_of(const Partition& partition, const Slot* slot,
+                                   const Remembered& remembered, BackendTime now) {
+  if (remembered.ended != LeaseState::active) return remembered.ended;
+  if (slot != nullptr && slot->record && slot->record->grant.lease_id == remembered.lease_id) {
+    return effective(partition, *slot->record, now);
+  }
+  return remembered.epoch != partition.gate.epoch ? LeaseState::revoked : LeaseState::expired;
+}
+
+bool MemoryBackend::holds(const core::LeaseRecord& record, const Holder& holder) {
+  return record.grant.lease_id == holder.lease_id && record.grant.token == holder.token &&
+         record.owner.principal == holder.owner.principal &&
+         record.owner.instance == holder.owner.instance;
+}
+
+template <class Result>
+bool MemoryBackend::replay(Partition& partition, const Idempotency& key, Slot* slot, Head& head,
+                           Result& result) {
+  const auto found = partition.remembered.find(key.scope.value);
+  if (found == partition.remembered.end() || found->second.until <= head.now) return false;
+  const Remembered& remembered = found->second;
+  if (remembered.digest != key.digest) {
+    result = refused<Result>(head, Status::idempotency_conflict);
+    return true;
+  }
+  result = std::get<Result>(remembered.result);
+  const Status status = result.head.status;
+  result.head = head;
+  result.head.status = status;
+  result.head.replayed = true;
+  if constexpr (!std::is_same_v<Result, ReleaseResult>) {
+    if (status == Status::ok) {
+      result.current_state = state_of(partition, slot, remembered, head.now);
+      const bool active = result.current_state == LeaseState::active;
+      result.current_expires_at = active ? slot->record->grant.expires_at : remembered.expires_at;
+    }
+  }
+  return true;
+}
+
+template <class Result>
+void MemoryBackend::remember(Partition& partition, const Idempotency& key, const Head& head,
+                             Result result, const core::LeaseRecord* record) {
+  const bool done = result.head.status == Status::ok;
+  const Milliseconds kept = done ? key.retention : key.refusal_retention;
+  if (kept <= Milliseconds(0)) return;
+  Remembered entry;
+  entry.digest = key.digest;
+  entry.result = std::move(result);
+  entry.until = head.now + kept;
+  if (record != nullptr) {
+    entry.lease_id = record->grant.lease_id;
+    entry.epoch = record->epoch;
+    entry.expires_at = record->grant.expires_at;
+  }
+  partition.remembered.insert_or_assign(key.scope.value, std::move(entry));
+}
+
+void MemoryBackend::end(Partition& partition, Slot& slot, LeaseState state, BackendTime now,
+                        std::string reason) {
+  slot.record->state = state;
+  slot.record->ended_at = now;
+  slot.record->end_reason = std::move(reason);
+  const auto acquired = partition.remembered.find(slot.acquire_scope);
+  if (acquired != partition.remembered.end()) acquired->second.ended = state;
+}
+
+// --- operations ---------------------------------------------------------------------------------
+
+AcquireResult MemoryBackend::acquire(const AcquireCommand& command) {
+  Partition& partition = of(command.digest);
+  Head head = begin(partition);
+  if (head.status != Status::ok) return refused<AcquireResult>(head, head.status);
+  Slot& slot = partition.slots[command.digest];
+  AcquireResult result;
+  if (replay(partition, command.idempotency, &slot, head, result)) return result;
+  if (head.now < partition.gate.grace_until) {
+    head.retry_after = partition.gate.grace_until - head.now;
+    return refused<AcquireResult>(head, Status::grace);
+  }
+  if (slot.corrupt) return refused<AcquireResult>(head, Status::quarantined);
+  result.head = head;
+  if (slot.record && effective(partition, *slot.record, head.now) == LeaseState::active) {
+    const core::LeaseRecord& holder = *slot.record;
+    result.head.status = Status::conflict;
+    result.head.retry_after = holder.grant.expires_at - head.now;
+    if (holder.owner == command.owner) result.own_lease_id = holder.grant.lease_id;
+    remember(partition, command.idempotency, head, result, nullptr);
+    return result;
+  }
+  const std::int64_t token = std::max(slot.counter, partition.gate.token_floor.value) + 1;
+  if (token > core::limits::maximum_token) {
+    return refused<AcquireResult>(head, Status::exhausted);
+  }
+  slot.counter = token;
+  slot.acquire_scope = command.idempotency.scope.value;
+  slot.sequence = 0;
+  partition.largest_ttl = std::max(partition.largest_ttl, command.ttl);
+  core::LeaseRecord record;
+  record.identity = command.identity;
+  record.owner = command.owner;
+  record.grant = {command.candidate,      {token},    head.now, head.now,
+                  head.now + command.ttl, command.ttl};
+  record.maximum_lifetime = command.maximum_lifetime;
+  record.work = command.work;
+  record.request_id = command.audit.request_id;
+  record.metadata = command.metadata;
+  record.epoch = partition.gate.epoch;
+  slot.record = record;
+  result.grant = record.grant;
+  result.current_expires_at = record.grant.expires_at;
+  remember(partition, command.idempotency, head, result, &record);
+  return result;
+}
+
+TimedRenewalsResult MemoryBackend::renew_timed(const std::vector<TimedRenewal>& renewals) {
+  Partition& partition = of(renewals.front().holder.digest);
+  TimedRenewalsResult result;
+  result.head = begin(partition);
+  if (result.head.status != Status::ok) return result;
+  const BackendTime now = result.head.now;
+  for (const TimedRenewal& renewal : renewals) {
+    Slot& slot = partition.slots[renewal.holder.digest];
+    TimedRenewalResult& one = result.results.emplace_back();
+    if (slot.corrupt) {
+      one.status = Status::quarantined;
+      continue;
+    }
+    if (!slot.record || slot.record->grant.lease_id != renewal.holder.lease_id) continue;
+    const LeaseState state = effective(partition, *slot.record, now);
+    if (state != LeaseState::active) one.state = state;
+    if (state != LeaseState::active || !holds(*slot.record, renewal.holder)) continue;
+    core::Grant& grant = slot.record->grant;
+    one.status = Status::ok;
+    if (renewal.sequence > slot.sequence) {
+      slot.sequence = renewal.sequence;
+      grant.renewed_at = now;
+      grant.ttl = renewal.ttl;
+      grant.expires_at =
+          std::min(now + renewal.ttl, grant.acquired_at + slot.record->maximum_lifetime);
+      partition.largest_ttl = std::max(partition.largest_ttl, renewal.ttl);
+    }
+    one.expires_at = grant.expires_at;
+  }
+  return result;
+}
+
+RenewResult MemoryBackend::renew(const RenewCommand& command) {
+  Partition& partition = of(command.holder.digest);
+  Head head = begin(partition);
+  if (head.status != Status::ok) return refused<RenewResult>(head, head.status);
+  Slot& slot = partition.slots[command.holder.digest];
+  RenewResult result;
+  if (replay(partition, command.idempotency, &slot, head, result)) return result;
+  if (slot.corrupt) return refused<RenewResult>(head, Status::quarantined);
+  result.head = head;
+  const bool held = slot.record && holds(*slot.record, command.holder) &&
+                    effective(partition, *slot.record, head.now) == LeaseState::active;
+  if (!held) {
+    result.head.status = Status::lost;
+    remember(partition, command.idempotency, head, result, nullptr);
+    return result;
+  }
+  core::LeaseRecord& record = *slot.record;
+  record.grant.renewed_at = head.now;
+  record.grant.ttl = command.ttl;
+  record.grant.expires_at =
+      std::min(head.now + command.ttl, record.grant.acquired_at + record.maximum_lifetime);
+  partition.largest_ttl = std::max(partition.largest_ttl, command.ttl);
+  result.grant = record.grant;
+  result.current_expires_at = record.grant.expires_at;
+  remember(partition, command.idempotency, head, result, &record);
+  result.record = record;
+  return result;
+}
+
+ReleaseResult MemoryBackend::release(const ReleaseCommand& command) {
+  Partition& partition = of(command.holder.digest);
+  Head head = begin(partition);
+  if (head.status != Status::ok) return refused<ReleaseResult>(head, head.status);
+  Slot& slot = partition.slots[command.holder.digest];
+  ReleaseResult result;
+  if (replay(partition, command.idempotency, &slot, head, result)) return result;
+  if (slot.corrupt) return refused<ReleaseResult>(head, Status::quarantined);
+  result.head = head;
+  const bool held = slot.record && holds(*slot.record, command.holder) &&
+                    effective(partition, *slot.record, head.now) == LeaseState::active;
+  if (!held) {
+    result.head.status = Status::lost;
+    remember(partition, command.idempotency, head, result, nullptr);
+    return result;
+  }
+  end(partition, slot, LeaseState::released, head.now, "released");
+  result.released_at = head.now;
+  result.lease_id = command.holder.lease_id;
+  result.token = command.holder.token;
+  remember(partition, command.idempotency, head, result, nullptr);
+  notify(NoticeKind::released, partition.gate.partition, command.holder.digest,
+         command.holder.lease_id);
+  return result;
+}
+
+InspectResult MemoryBackend::inspect(const InspectCommand& command) {
+  Partition& partition = of(command.digest);
+  const Head head = begin(partition);
+  if (head.status != Status::ok) return refused<InspectResult>(head, head.status);
+  Slot& slot = partition.slots[command.digest];
+  if (slot.corrupt) return refused<InspectResult>(head, Status::quarantined);
+  const bool meant =
+      slot.record && (!command.lease_id || *command.lease_id == slot.record->grant.lease_id);
+  if (!meant) return refused<InspectResult>(head, Status::not_found);
+  InspectResult result;
+  result.head = head;
+  result.record = slot.record;
+  result.record->state = effective(partition, *slot.record, head.now);
+  if (result.record->state != slot.record->state) {
+    const bool expired = result.record->state == LeaseState::expired;
+    result.record->ended_at = slot.record->grant.expires_at;
+    result.record->end_reason = expired ? "expired" : "recovered";
+  }
+  return result;
+}
+
+ResolveResult MemoryBackend::resolve(const ResolveCommand& command) {
+  Partition& partition = of(command.digest);
+  const Head head = begin(partition);
+  if (head.status != Status::ok) return refused<ResolveResult>(head, head.status);
+  const auto found = partition.remembered.find(command.scope.value);
+  if (found == partition.remembered.end() || found->second.until <= head.now) {
+    return refused<ResolveResult>(head, Status::not_found);
+  }
+  ResolveResult result;
+  result.head = head;
+  result.outcome = found->second.result;
+  result.current_state =
+      state_of(partition, &partition.slots[command.digest], found->second, head.now);
+  return result;
+}
+
+// --- gate ---------------------------------------------------------------------------------------
+
+GateResult MemoryBackend::read_gate(std::uint32_t index) {
+  const Partition& partition = data_[index];
+  GateResult result;
+  result.head.status = Status::ok;
+  result.head.now = clock_();
+  result.gate = partition.gate;
+  result.gate.on_this_server = partition.server == server_;
+  result.gate.observed =
+      std::to_string(partition.gate.epoch.value) + ":" + std::to_string(partition.server);
+  result.head.epoch = partition.gate.epoch;
+  return result;
+}
+
+GateResult MemoryBackend::init_gate(const InitGateCommand& command) {
+  Partition& partition = data_[command.partition];
+  GateResult result;
+  if (partition.gate.state != GateState::absent) {
+    result.head.status = Status::conflict;
+    return result;
+  }
+  const BackendTime now = clock_();
+  const std::int64_t floor = core::unix_ms(now) * 1000;
+  partition.gate.state = GateState::serving;
+  partition.gate.epoch = {floor};
+  partition.gate.token_floor = {floor};
+  partition.gate.highest = now;
+  partition.server = server_;
+  result.head = begin(partition);
+  result.gate = partition.gate;
+  result.gate.on_this_server = true;
+  return result;
+}
+
+RecoverResult MemoryBackend::recover(const RecoverCommand& command, BackendTime daemon_time) {
+  Partition& partition = data_[command.partition];
+  Gate& gate = partition.gate;
+  RecoverResult result;
+  const BackendTime now = clock_();
+  const auto observed = std::to_string(gate.epoch.value) + ":" + std::to_string(partition.server);
+  if (observed != command.observed) {
+    result.head.status = Status::conflict;
+    return result;
+  }
+  const Milliseconds apart = now > daemon_time ? now - daemon_time : daemon_time - now;
+  if (apart > command.clock_tolerance || now < gate.highest) {
+    result.head.status = Status::unavailable;
+    return result;
+  }
+  if (!command.keep_leases || gate.sequence < command.seen_sequence) {
+    const std::int64_t floor = std::max(
+        {core::unix_ms(now) * 1000, gate.token_floor.value + 1, command.seen_token.value + 1});
+    const bool lost_gate = gate.state == GateState::absent;
+    const Milliseconds longest = lost_gate ? command.maximum_ttl : partition.largest_ttl;
+    gate.epoch = {floor};
+    gate.token_floor = {floor};
+    if (command.grace == RecoveryGrace::ttl) {
+      gate.grace_until = std::max(gate.grace_until, now + longest);
+    }
+  }
+  gate.state = GateState::serving;
+  partition.server = server_;
+  result.head = begin(partition);
+  result.gate = gate;
+  result.gate.on_this_server = true;
+  notify(NoticeKind::recovered, command.partition, {}, {});
+  return result;
+}
+
+}  // namespace starlease::store
