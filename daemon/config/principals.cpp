@@ -21,7 +21,8 @@ bool is_id(std::string_view text) {
 }
 
 std::string id_or(const std::string& text, std::string otherwise) {
-  return text.empty() ? std::move(otherwise) : text;
+  if (!text.empty()) return text;
+  return otherwise;
 }
 
 /// One principal's checks; every message begins with its id.

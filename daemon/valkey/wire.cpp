@@ -95,7 +95,7 @@ void Wire::Core::begin_tls() {
     why = explain_tls(session, tls->server_name());
     return redisAsyncFree(context);
   }
-  static_cast<void>(theirs.release());  // freed with the context
+  [[maybe_unused]] const auto* const given = theirs.release();  // freed with the context
 }
 
 void Wire::Core::on_connect(redisAsyncContext* context, int status) {

@@ -25,7 +25,10 @@ std::vector<std::string> environment_of(const ChildPlan& plan) {
                                       [&](const auto& variable) { return variable.first == name; });
     if (!replaced) environment.emplace_back(text);
   }
-  for (const auto& [name, value] : plan.variables) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : plan.variables) {
+    std::string& entry = environment.emplace_back(name);
+    entry.append("=").append(value);
+  }
   return environment;
 }
 
