@@ -33,7 +33,8 @@ def in_chunks(items, size):
 
 
 def undisturbed(pid):
-    """Lets nothing else run in the middle of a call, where we may: its microseconds are wall time."""
+    """Lets nothing else run in the middle of a call, where we may: the server counts wall
+    time."""
     try:
         os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(1))
     except PermissionError:
@@ -73,7 +74,7 @@ class Bench:
         return sum(int(usec) for _, usec in found), sum(int(calls) for calls, _ in found)
 
     def timed(self, commands, status):
-        """Answers, and the server's microseconds per call: of the calmest tenth of the chunks, since
+        """Answers, and the server's microseconds per call: of the calmest tenth of the chunks, as
         a neighbour on the machine can double them."""
         answers, costs = [], []
         for chunk in in_chunks(commands, IN_FLIGHT):

@@ -213,3 +213,48 @@ class Leases:
         found = self.client.pipeline([self.inspect_command(r) for r in requests])
         for request, answer in zip(requests, found):
             request.token = answer[5]
+
+    def acquire(self, request):
+        """The answer; a grant is kept in `request`."""
+        answer = self.client(*self.acquire_command(request))
+        if answer[0] == b"acquired":
+            request.lease_id, request.token = answer[4].decode(), answer[5]
+        return answer
+
+    def held(self, target="target_01", **values):
+        """A lease that was granted."""
+        request = self.request(target, **values)
+        answer = self.acquire(request)
+        assert answer[0] == b"acquired", answer
+        return request
+
+    def renew(self, requests, sequence, **values):
+        return self.client(*self.renew_command(requests, sequence, **values))
+
+    def renew_once(self, request, **values):
+        return self.client(*self.renew_once_command(request, **values))
+
+    def release(self, request, **values):
+        return self.client(*self.release_command(request, **values))
+
+    def inspect(self, request, lease_id=""):
+        return self.client(*self.inspect_command(request, lease_id))
+
+    def resolve(self, request, operation="acquire", scope=None):
+        return self.client(*self.resolve_command(request, operation, scope))
+
+    def sweep(self, limit=100):
+        return self.call("sweep", limit, "")
+
+    def gate_block(self):
+        """The gate by the names of its fields, with the answer's status."""
+        answer = self.client(*self.command("gate_read", verb="FCALL_RO"))
+        return {"answer": answer[0], **dict(zip(GATE_BLOCK, answer[4:]))}
+
+    def recover(self, observed=None, wall_ms=None, tolerance_ms=500, seen_token=0, grace="ttl",
+                maximum_ttl_ms=60000, keep=0, seen_sequence=0):
+        gate = self.gate_block()
+        wall_ms = gate["time_us"] // 1000 if wall_ms is None else wall_ms
+        return self.call("recover", gate["observed"] if observed is None else observed, wall_ms,
+                         tolerance_ms, seen_token, grace, maximum_ttl_ms, keep, seen_sequence,
+                         self.namespace, 1, serial("request"), "", "", "", "")
