@@ -33,7 +33,8 @@ Error in_use(const std::string& path, std::string_view why) {
       fmt::format("{} is served by another process ({}); stop it or use another path", path, why)};
 }
 
-/// What may be replaced at `path`: nothing there, or a socket that nobody listens on (its id).
+/// What may be replaced or removed at `path`: nothing there, or a socket that nobody listens on
+/// (its id).
 Result<std::optional<FileId>> find_stale(const std::string& path) {
   auto entry = look_at(path);
   if (!entry) return base::failed(std::move(entry.error()));
@@ -55,11 +56,11 @@ Result<std::optional<FileId>> find_stale(const std::string& path) {
   }
 }
 
+/// What a crash has left under the temporary name; a living neighbour may really have that name.
 Result<void> remove_leftover(const std::string& temporary) {
-  auto entry = look_at(temporary);
-  if (!entry) return base::failed(std::move(entry.error()));
-  if (!*entry) return {};
-  if (!(*entry)->is_socket()) return base::failed(not_a_socket(temporary));
+  const auto stale = find_stale(temporary);
+  if (!stale) return base::failed(stale.error());
+  if (!*stale) return {};
   if (::unlink(temporary.c_str()) == 0) return {};
   return base::failed(system_error(fmt::format("cannot remove {}", temporary), errno));
 }

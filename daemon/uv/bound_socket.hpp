@@ -18,9 +18,9 @@ namespace starlease::uv {
 
 struct SocketSpec {
   std::string path;
-  mode_t mode = 0660;          ///< Permission bits of the socket.
-  std::optional<uid_t> owner;  ///< Unset: the daemon's own.
-  std::optional<gid_t> group;  ///< Unset: the daemon's own.
+  mode_t mode = 0660;                         ///< Permission bits of the socket.
+  std::optional<uid_t> owner = std::nullopt;  ///< Unset: the daemon's own.
+  std::optional<gid_t> group = std::nullopt;  ///< Unset: the daemon's own.
   int backlog = 4096;
 };
 

@@ -10,6 +10,7 @@ Result<void> Poll::open(Loop& loop, int fd, Ready ready, void* owner) {
   handle_.get()->data = this;
   ready_ = ready;
   owner_ = owner;
+  wanted_ = 0;  // it may have been open before
   return {};
 }
 

@@ -86,13 +86,13 @@ void UnixListener::watch() {
 void UnixListener::on_ready(int status) {
   if (status != 0) return rest();
   for (int i = 0; i < accepted_per_turn && !resting_; ++i) {
-    if (!accept_one()) return;
+    if (!accept_one(fd())) return;
   }
 }
 
 /// False when nobody waits any more, or none can be taken now.
-bool UnixListener::accept_one() {
-  OwnedFd socket(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+bool UnixListener::accept_one(int listening) {
+  OwnedFd socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket) {
     const int code = errno;
     if (code == EAGAIN || code == EWOULDBLOCK) return false;
@@ -145,20 +145,41 @@ void UnixListener::rest() {
   });
 }
 
-/// A cleaner of temporary files, or a person, may have removed the path: bind it again.
-void UnixListener::check_path() {
-  if (bound_->presence() == BoundSocket::Presence::missing) {
-    auto old = bound_->heal();
-    if (old) {
-      connections_.log().warning("socket path was gone; bound again", {{"path", bound_->path()}});
-      poll_.close();
-      watch();
-    } else if (pacer_.admit(connections_.loop().clock().boot_now())) {
+/// Connections that wait in the old socket are accepted before it is closed.
+void UnixListener::heal_path() {
+  auto old = bound_->heal();
+  if (!old) {
+    if (pacer_.admit(connections_.loop().clock().boot_now())) {
       connections_.log().error("socket path is gone", {{"error", old.error().message}});
     }
+    return;
   }
+  connections_.log().warning("socket path was gone; bound again", {{"path", bound_->path()}});
+  poll_.close();
+  watch();
+  while (accept_one(old->get())) {
+  }
+}
+
+/// A cleaner of temporary files, or a person, may have removed the path: bind it again. What
+/// somebody put there instead is his; then it can only be said that nobody reaches us.
+void UnixListener::check_path() {
+  // Armed first: what is accepted below may stop this listener.
   const base::BootTime now = connections_.loop().clock().boot_now();
   path_check_ = connections_.timers().at(now + path_checked_every, [this] { check_path(); });
+  switch (bound_->presence()) {
+    case BoundSocket::Presence::ours:
+      break;
+    case BoundSocket::Presence::missing:
+      heal_path();
+      break;
+    case BoundSocket::Presence::replaced:
+      if (pacer_.admit(now)) {
+        connections_.log().error("socket path was taken over; nobody can connect here",
+                                 {{"path", bound_->path()}});
+      }
+      break;
+  }
 }
 
 }  // namespace starlease::uv

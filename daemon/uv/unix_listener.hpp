@@ -36,10 +36,11 @@ class UnixListener final : public base::Listener {
   [[nodiscard]] int fd() const { return bound_ ? bound_->fd() : passed_.get(); }
   void watch();
   void on_ready(int status);
-  [[nodiscard]] bool accept_one();
+  [[nodiscard]] bool accept_one(int listening);
   void exhausted(int errno_value);
   void rest();
   void check_path();
+  void heal_path();
 
   Connections& connections_;
   std::optional<BoundSocket> bound_;
