@@ -7,13 +7,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <string_view>
 
 #include "lib/client/unique_fd.hpp"
 
 namespace starlease::cli {
 namespace {
+
+/// What a service manager says to the process that it starts, and to no other.
+constexpr std::array<std::string_view, 4> activation_variables = {"LISTEN_PID", "LISTEN_PIDFDID",
+                                                                  "LISTEN_FDS", "LISTEN_FDNAMES"};
 
 /// The environment with the variables of `plan`; what it says wins.
 std::vector<std::string> environment_of(const ChildPlan& plan) {
@@ -23,6 +29,7 @@ std::vector<std::string> environment_of(const ChildPlan& plan) {
     const std::string_view name = text.substr(0, text.find('='));
     const bool replaced = std::any_of(plan.variables.begin(), plan.variables.end(),
                                       [&](const auto& variable) { return variable.first == name; });
+    if (std::ranges::find(activation_variables, name) != activation_variables.end()) continue;
     if (!replaced) environment.emplace_back(text);
   }
   for (const auto& [name, value] : plan.variables) {
@@ -54,6 +61,18 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 }  // namespace
+
+void keep_passed_sockets() {
+  const auto number = [](const char* name) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? 0L : std::strtol(text, nullptr, 10);
+  };
+  constexpr int first = 3;
+  constexpr long most = 1024;
+  if (number("LISTEN_PID") != ::getpid()) return;
+  const int count = static_cast<int>(std::clamp(number("LISTEN_FDS"), 0L, most));
+  for (int fd = first; fd < first + count; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
 
 std::variant<pid_t, StartFailure> start_child(const ChildPlan& plan) {
   std::vector<std::string> words = plan.command;

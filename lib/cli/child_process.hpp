@@ -1,5 +1,5 @@
 // Starting the executor's command: its own process group, the caller's signal mask, variables added
-// to the environment, and death together with its parent.
+// to the environment, no trace of socket activation, and death together with its parent.
 #pragma once
 
 #include <signal.h>
@@ -21,6 +21,11 @@ struct ChildPlan {
   /// A terminal whose foreground the child takes before it runs; -1: none.
   int terminal = -1;
 };
+
+/// Sockets that a service manager has passed to this process (LISTEN_FDS) are closed on exec from
+/// now on: the command would keep them open and cannot know of them. Descriptors that a shell has
+/// passed stay. REQUIRES: called by the process that the manager started, before it forks.
+void keep_passed_sockets();
 
 /// The number of the error that kept the command from starting.
 struct StartFailure {

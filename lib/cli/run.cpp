@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "lib/cli/child_process.hpp"
 #include "lib/cli/commands.hpp"
 #include "lib/cli/keeper.hpp"
 #include "lib/cli/process_tree.hpp"
@@ -178,6 +179,7 @@ ExitCode system_failure() {
 ExitCode run(const Context& context, const RunArguments& arguments) {
   SignalQueue signals({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH,
                        SIGTSTP, SIGCONT, SIGTTOU, SIGTTIN, SIGPIPE});
+  keep_passed_sockets();
   // Should the keeper be killed, what it held falls to us.
   become_subreaper();
   const Terminal terminal;

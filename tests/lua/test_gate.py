@@ -1,5 +1,5 @@
-"""The gate: nothing is served where it is absent, corrupt, foreign or closed, and a recovery takes a
-floor above every token ever given (contract "recovery"; design of the gate: docs/recovery.md)."""
+"""The gate: nothing is served where it is absent, corrupt, foreign or closed, and a recovery takes
+a floor above every token ever given (contract "recovery"; docs/recovery.md)."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""A request that comes again gives its first answer and changes nothing (contract "idempotency")."""
+"""A request that comes again gives its first answer and changes nothing (contract
+"idempotency")."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 /* Steps the wall clock of the program it is preloaded into: CLOCKSTEP_FILE names a file whose first
-   eight bytes are an offset in microseconds, added to gettimeofday() and CLOCK_REALTIME. The monotonic
-   clocks stay true, as they do when an operator sets a clock. Test tool; never installed. */
+   eight bytes are an offset in microseconds, added to gettimeofday() and CLOCK_REALTIME. The
+   monotonic clocks stay true, as when an operator sets a clock. Test tool; never installed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
