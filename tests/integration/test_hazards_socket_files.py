@@ -1,4 +1,5 @@
-"""Socket files of a running daemon that somebody removes, replaces or neighbours (hazards 118, 126)."""
+"""Socket files of a running daemon that somebody removes, replaces or comes close to (hazards 118
+and 126)."""
 
 import os
 import socket
