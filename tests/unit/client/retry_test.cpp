@@ -101,8 +101,9 @@ TEST_CASE("a grant that comes after the deadline is given back") {
     const auto call = peer.expect<core::AcquireCall>();
     const auto late = peer.id();
     peer.expect<core::PingCall>();  // the caller has given up by now
-    peer.answer(core::PongAnswer{core::BackendState::ready, client::boot_now()});
+    // Before the pong, so that the caller has seen it when it asks the next.
     peer.answer(late, granted(call, Milliseconds(5000), 3));
+    peer.answer(core::PongAnswer{core::BackendState::ready, client::boot_now()});
     given_back = peer.expect<core::ReleaseCall>().lease_id.value;
     peer.answer(core::ReleasedAnswer{core::LeaseId("lease_3"),
                                      core::FencingToken{3},
