@@ -99,7 +99,7 @@ void Connection::submit(Request request) {
         if (found != endpoint.connections_.end()) found->second->answered(id, reply);
       });
   if (goodbye && !closing_) {
-    endpoint_.service_.disconnected(std::exchange(session_, service::SessionId::none), *this);
+    depart(service::Departure::left);
     close_after_flush();
   }
 }
@@ -122,6 +122,7 @@ void Connection::deliver(const core::Event& event) { send(encode_event(event)); 
 void Connection::broken(std::string_view why) {
   if (closing_) return;
   send(encode_event(core::ProtocolError{std::string(why)}));
+  cut_off_ = true;
   close_after_flush();
 }
 
@@ -130,7 +131,7 @@ void Connection::send(std::string payload) {
   // The peer does not read: its daemon is "gone" for it from now on.
   endpoint_.seams_.log.warning("connection closed: the peer does not read",
                                {{"pid", stream_->peer().pid}});
-  closing_ = true;
+  closing_ = cut_off_ = true;
   stream_->close();
 }
 
@@ -150,12 +151,23 @@ void Connection::superseded() {
   close_after_flush();
 }
 
+/// What the worker still sends is not handled: it crossed with the last that it was told.
+void Connection::farewell() {
+  closing_ = true;
+  stream_->end_writing();
+}
+
 void Connection::watch_peer() { stream_->watch_peer(); }
+
+void Connection::depart(service::Departure departure) {
+  const auto session = std::exchange(session_, service::SessionId::none);
+  endpoint_.service_.disconnected(session, *this, departure);
+}
 
 void Connection::on_closed() {
   closing_ = true;
   if (greeted()) {
-    endpoint_.service_.disconnected(std::exchange(session_, service::SessionId::none), *this);
+    depart(cut_off_ ? service::Departure::cut_off : service::Departure::left);
   }
   endpoint_.closed(number_);
 }

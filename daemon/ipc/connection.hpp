@@ -30,6 +30,7 @@ class Connection final : private base::StreamHandler, private service::EventSink
   void on_closed() override;
   void deliver(const core::Event& event) override;
   void superseded() override;
+  void farewell() override;
   void watch_peer() override;
 
   void take_frames();
@@ -42,6 +43,7 @@ class Connection final : private base::StreamHandler, private service::EventSink
   void broken(std::string_view why);
   void send(std::string payload);
   void mind_pressure();
+  void depart(service::Departure departure);
 
   Endpoint& endpoint_;
   const std::uint64_t number_;
@@ -56,6 +58,8 @@ class Connection final : private base::StreamHandler, private service::EventSink
   std::string unread_;
   /// Nothing that still arrives is handled.
   bool closing_ = false;
+  /// We end it, for the peer's fault; it may still rely on what it holds.
+  bool cut_off_ = false;
 };
 
 }  // namespace starlease::ipc

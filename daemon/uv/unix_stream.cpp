@@ -138,6 +138,12 @@ void UnixStream::close_after_flush() {
   flush_deadline_ = connections_.timers().at(deadline, [this] { finish(); });
 }
 
+void UnixStream::end_writing() {
+  if (state_ != State::open) return;
+  ending_ = true;
+  next_turn_.schedule();
+}
+
 void UnixStream::close_socket() {
   if (!socket_) return;
   poll_.close();
@@ -151,7 +157,7 @@ void UnixStream::close_socket() {
 }
 
 bool UnixStream::write(std::string bytes) {
-  if (!has_socket() || bytes.empty()) return true;
+  if (!has_socket() || ending_ || bytes.empty()) return true;
   const std::size_t bound = connections_.limits().outbound_bytes;
   const auto passes_bound = [&] { return bytes.size() > bound - std::min(bound, queued_bytes_); };
   if (passes_bound()) {
@@ -222,6 +228,7 @@ bool UnixStream::flush() {
     finish();
     return false;
   }
+  if (!blocked_ && ending_) ::shutdown(socket_.get(), SHUT_WR);
   wait_for_events();
   return true;
 }

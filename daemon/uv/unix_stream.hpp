@@ -31,6 +31,7 @@ class UnixStream final : public base::ByteStream {
   /// After close() the bytes are dropped and the answer is true: there is nothing left to close.
   [[nodiscard]] bool write(std::string bytes) override;
   void close_after_flush() override;
+  void end_writing() override;
   void close() override;
   void pause_reading(bool paused) override;
   [[nodiscard]] const base::PeerIdentity& peer() const override { return peer_; }
@@ -68,6 +69,7 @@ class UnixStream final : public base::ByteStream {
   base::StreamHandler* handler_ = nullptr;
   State state_ = State::open;
   bool paused_ = false;
+  bool ending_ = false;  // end_writing() was called
   bool blocked_ = false;       // the socket's buffer was full when last tried
   bool peer_died_ = false;     // found out inside watch_peer(), told on the next turn
   bool* destroyed_ = nullptr;  // set while drain_then_finish() is on the stack

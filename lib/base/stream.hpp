@@ -39,6 +39,9 @@ class ByteStream {
   [[nodiscard]] virtual bool write(std::string bytes) = 0;
   /// Stops reading and closes once what is queued has been written, or after a short bounded wait.
   virtual void close_after_flush() = 0;
+  /// Writes what is queued, then tells the peer that this was all; still reads, so that the peer's
+  /// closing in answer is heard. Later writes are dropped.
+  virtual void end_writing() = 0;
   /// Closes now; what is queued is dropped. on_closed() follows on a later turn, never from inside.
   virtual void close() = 0;
   /// Back-pressure: while paused, no on_bytes() comes.

@@ -103,6 +103,10 @@ class HeldLeases {
   /// Adds a lease to a session. REQUIRES: nothing is held on that lock.
   HeldLease& add(const HoldRequest& request, Session& session);
   [[nodiscard]] HeldLease* find(const core::LockDigest& digest);
+  [[nodiscard]] bool is_held(const core::LockDigest& digest, const core::LeaseId& lease_id) {
+    const HeldLease* lease = find(digest);
+    return lease != nullptr && lease->texts.at(PackedTexts::lease_id) == lease_id.value;
+  }
   /// Takes it out of the heap and its session's list, and frees it.
   void remove(HeldLease& lease);
 

@@ -20,7 +20,7 @@ namespace starlease::service {
 class PendingOperation {
  public:
   virtual ~PendingOperation() = default;
-  /// Its worker went away: nobody hears the answer; what it may have acquired is released.
+  /// Its worker's connection ended: nobody hears the answer; what it may have acquired is released.
   virtual void session_gone() = 0;
   virtual void store_may_serve() = 0;
   [[nodiscard]] virtual SessionId session() const = 0;

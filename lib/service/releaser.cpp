@@ -15,6 +15,7 @@ constexpr Milliseconds retry_after{100};
 }  // namespace
 
 void Releaser::release(store::Holder holder, std::string principal_class, BootTime until) {
+  if (!leases_.insert(holder.lease_id).second) return;
   store::ReleaseCommand command;
   command.audit.request_id = ids_.request();
   command.audit.correlation_id = ids_.correlation();
@@ -43,7 +44,10 @@ void Releaser::pump() {
   while (!queue_.empty() && in_flight_ < in_flight_max) {
     Entry entry = std::move(queue_.front());
     queue_.pop_front();
-    if (entry.until <= now) continue;
+    if (entry.until <= now) {
+      done_with(entry);
+      continue;
+    }
     ++in_flight_;
     store::ReleaseCommand command = entry.command;
     const BootTime deadline = std::min(entry.until, now + attempt);
@@ -82,6 +86,7 @@ void Releaser::on_answer(Entry entry, const store::ReleaseResult& result) {
     case store::Status::not_found:
     case store::Status::quarantined:
     case store::Status::exhausted:
+      done_with(entry);
       pump();
       return;
   }

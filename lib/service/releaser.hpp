@@ -1,10 +1,14 @@
 // Releases leases whose worker is gone, in the background: retried until the store has answered or
 // the lease has ended by itself. Bounded in flight, so that ten thousand workers leaving at once do
 // not flood the store.
+//
+// What is being given away is nobody's any more: a release that was submitted may be done at any
+// later time, so whoever would rely on the lease again has to ask giving_up() first.
 #pragma once
 
 #include <deque>
 #include <memory>
+#include <unordered_set>
 
 #include "lib/core/id_factory.hpp"
 #include "lib/service/seams.hpp"
@@ -21,6 +25,10 @@ class Releaser {
 
   /// Releases `holder`'s lease; gives up at `until`, when it has ended by itself.
   void release(store::Holder holder, std::string principal_class, BootTime until);
+  /// A release of this lease is waiting or under way: it must not be held, renewed or granted again.
+  [[nodiscard]] bool giving_up(const core::LeaseId& lease_id) const {
+    return leases_.contains(lease_id);
+  }
   /// The store can be reached again.
   void on_link_up() { pump(); }
   /// Called when nothing is left to release (for drain); at once if that is so now.
@@ -34,6 +42,7 @@ class Releaser {
     unsigned failures = 0;
   };
   void pump();
+  void done_with(const Entry& entry) { leases_.erase(entry.command.holder.lease_id); }
   void on_answer(Entry entry, const store::ReleaseResult& result);
 
   const Settings& settings_;
@@ -41,6 +50,7 @@ class Releaser {
   core::IdFactory& ids_;
   Recovery& recovery_;
   std::deque<Entry> queue_;
+  std::unordered_set<core::LeaseId> leases_;  // of all entries, queued and in flight
   std::size_t in_flight_ = 0;
   base::Timer retry_;
   std::move_only_function<void()> idle_;

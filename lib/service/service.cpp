@@ -100,6 +100,7 @@ core::Outcome<Session*> LeaseService::open_session(const core::Principal& princi
   }
   if (Session* existing = kernel_.sessions.find(owner.instance)) {
     if (existing->online()) std::exchange(existing->sink, nullptr)->superseded();
+    surrendered(*existing, false);
     return existing;
   }
   Session* session = kernel_.sessions.open(owner, principal);
@@ -128,22 +129,23 @@ void LeaseService::heard(SessionId id) {
   if (Session* session = kernel_.sessions.find(id)) session->last_frame = kernel_.now();
 }
 
-void LeaseService::disconnected(SessionId id, const EventSink& sink) {
+void LeaseService::disconnected(SessionId id, const EventSink& sink, Departure departure) {
   Session* session = kernel_.sessions.find(id);
   if (session == nullptr || session->sink != &sink) return;  // taken over by another connection
   session->sink = nullptr;
   session->offline_since = kernel_.now();
   kernel_.session_gone(*session);
+  surrendered(*session, departure == Departure::left);
   for (HeldLease* lease = session->leases; lease != nullptr;) {
     HeldLease* next = lease->next;
-    let_go(*session, *lease);
+    let_go(*session, *lease, departure);
     lease = next;
   }
   kernel_.drop_if_done(*session);
 }
 
-void LeaseService::let_go(Session& session, HeldLease& lease) {
-  if (lease.keep_on_disconnect) {
+void LeaseService::let_go(Session& session, HeldLease& lease, Departure departure) {
+  if (lease.keep_on_disconnect || departure == Departure::cut_off) {
     // Left to expire unless the session comes back.
     lease.renew_due = BootTime::max();
     kernel_.renewer.reschedule(lease);
@@ -300,23 +302,47 @@ void LeaseService::drain(std::move_only_function<void()> drained) {
   drain_timer_ = seams_.timers.at(kernel_.now() + notice, [this] { finish_drain(); });
 }
 
-void LeaseService::finish_drain() {
-  kernel_.held.for_each([this](HeldLease& lease) {
-    const store::Holder holder{lease.digest, lease.lease_id(), lease.token, lease.session->owner};
-    const core::Principal& principal = *lease.session->principal;
-    const BootTime until = lease.valid_until + lease.ttl() / 10;
-    // Told first: from that instant on the worker may not rely on it, so it can be given away.
-    lease.valid_until = kernel_.now();
-    kernel_.loss.lose(lease, core::LossReason::shutdown, std::nullopt);
-    kernel_.release_orphan(holder, principal, until);
+/// Told first: from that instant on the worker may not rely on it. It is given away when the worker
+/// has shown that it knows; one that may still rely on it without having read that keeps others
+/// out until it expires.
+void LeaseService::surrender(HeldLease& lease) {
+  Session& session = *lease.session;
+  if (session.online() && !lease.keep_on_disconnect) {
+    session.surrendered.push_back({lease.digest, lease.lease_id(), lease.token, session.owner});
+  }
+  lease.valid_until = kernel_.now();
+  kernel_.loss.lose(lease, core::LossReason::shutdown, std::nullopt);
+}
+
+void LeaseService::surrendered(Session& session, bool taken_note) {
+  if (session.surrendered.empty()) return;
+  const BootTime until = kernel_.now() + drain_limit;
+  for (store::Holder& holder : std::exchange(session.surrendered, {})) {
+    if (taken_note) kernel_.release_orphan(std::move(holder), *session.principal, until);
+  }
+  --farewells_;
+  end_drain_when_idle();
+}
+
+void LeaseService::end_drain_when_idle() {
+  if (farewells_ > 0) return;
+  kernel_.releaser.when_idle([this] {
+    if (drained_) std::exchange(drained_, nullptr)();
   });
+}
+
+void LeaseService::finish_drain() {
+  kernel_.held.for_each([this](HeldLease& lease) { surrender(lease); });
   kernel_.recovery.save();
   drain_timer_ = seams_.timers.at(kernel_.now() + drain_limit, [this] {
     if (drained_) std::exchange(drained_, nullptr)();
   });
-  kernel_.releaser.when_idle([this] {
-    if (drained_) std::exchange(drained_, nullptr)();
+  kernel_.sessions.for_each([this](Session& session) {
+    if (session.surrendered.empty()) return;
+    ++farewells_;
+    session.sink->farewell();
   });
+  end_drain_when_idle();
 }
 
 }  // namespace starlease::service

@@ -39,14 +39,16 @@ class LeaseService final : private store::StoreListener {
   void submit(SessionId session, core::Call call, ReplyDone done);
   /// A frame came: the worker is alive.
   void heard(SessionId session);
-  /// The session's connection is gone (or said goodbye): its leases follow their on_disconnect.
-  void disconnected(SessionId session, const EventSink& sink);
+  /// The session's connection is gone (or said goodbye): its leases follow their on_disconnect, but
+  /// those of a worker that was cut off are left to expire.
+  void disconnected(SessionId session, const EventSink& sink, Departure departure);
 
   /// Declares lost what is due, then renews what is due. Called first at every wake-up; cheap when
   /// nothing is due.
   void turn(BootTime now);
 
-  /// No new acquisitions; workers are told, leases released; then `drained`, after a bounded time.
+  /// No new acquisitions; workers are told, leases released as soon as their workers have closed in
+  /// answer; then `drained`, after a bounded time. What a stalled worker held is left to expire.
   void drain(std::move_only_function<void()> drained);
 
   [[nodiscard]] core::BackendState backend() const { return kernel_.recovery.state(); }
@@ -65,8 +67,11 @@ class LeaseService final : private store::StoreListener {
   void act(HeldLease& lease, BootTime now);
   void arm(BootTime due);
   void on_new_epoch(std::uint32_t partition, core::Epoch epoch);
-  void let_go(Session& session, HeldLease& lease);
+  void let_go(Session& session, HeldLease& lease, Departure departure);
   void housekeeping();
+  void surrender(HeldLease& lease);
+  void surrendered(Session& session, bool taken_note);
+  void end_drain_when_idle();
   void finish_drain();
 
   const Settings& settings_;
@@ -78,6 +83,7 @@ class LeaseService final : private store::StoreListener {
   base::Timer housekeeping_;
   base::Timer drain_timer_;
   std::move_only_function<void()> drained_;
+  std::size_t farewells_ = 0;  // sessions whose worker has not closed in answer yet
   bool acting_ = false;
 };
 

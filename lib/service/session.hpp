@@ -10,10 +10,17 @@
 #include "lib/core/calls.hpp"
 #include "lib/core/principal.hpp"
 #include "lib/service/settings.hpp"
+#include "lib/store/commands.hpp"
 
 namespace starlease::service {
 
 struct HeldLease;
+
+/// How a connection ended, and so what its worker may still believe.
+enum class Departure : std::uint8_t {
+  left,     // the worker closed it, said goodbye or died
+  cut_off,  // the daemon closed it: the worker may not know yet, and relies on what it was granted
+};
 
 /// Where a session's events go: its connection. Delivering never fails; a connection that cannot
 /// take an event closes itself.
@@ -23,6 +30,8 @@ class EventSink {
   virtual void deliver(const core::Event& event) = 0;
   /// The session was taken over by another connection; this one must close.
   virtual void superseded() = 0;
+  /// Nothing more will be told; the worker's closing in answer shows that it has read it all.
+  virtual void farewell() = 0;
   /// The session holds (or no longer holds) something, so the peer's process is worth watching.
   virtual void watch_peer() = 0;
 };
@@ -47,6 +56,8 @@ struct Session {
   /// Losses that happened while offline; told right after the resuming hello.
   std::vector<core::Event> missed;
   BootTime offline_since;
+  /// Told lost by a drain, but not yet released in the store: the worker has not taken note.
+  std::vector<store::Holder> surrendered;
   /// Numbers of its requests that wait for the store.
   std::unordered_set<std::uint64_t> pending;
 

@@ -45,6 +45,14 @@ std::int64_t MemoryBackend::counter(const core::LockDigest& digest) const {
   return slot == partition.slots.end() ? 0 : slot->second.counter;
 }
 
+const core::LeaseRecord* MemoryBackend::active(const core::LockDigest& digest) const {
+  const Partition& partition = data_[core::partition_of(digest, partition_count())];
+  const auto slot = partition.slots.find(digest);
+  if (slot == partition.slots.end() || !slot->second.record) return nullptr;
+  const core::LeaseRecord& record = *slot->second.record;
+  return effective(partition, record, clock_()) == LeaseState::active ? &record : nullptr;
+}
+
 void MemoryBackend::corrupt(const core::LockDigest& digest) {
   of(digest).slots[digest].corrupt = true;
 }

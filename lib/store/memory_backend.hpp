@@ -68,6 +68,8 @@ class MemoryBackend {
   void on_notice(std::function<void(const Notice&)> listener) { on_notice_ = std::move(listener); }
   [[nodiscard]] std::uint32_t partition_count() const;
   [[nodiscard]] std::int64_t counter(const core::LockDigest& digest) const;
+  /// The active lease on a lock, or null.
+  [[nodiscard]] const core::LeaseRecord* active(const core::LockDigest& digest) const;
   [[nodiscard]] AcquireResult acquire(const AcquireCommand& command);
   [[nodiscard]] TimedRenewalsResult renew_timed(const std::vector<TimedRenewal>& renewals);
   [[nodiscard]] RenewResult renew(const RenewCommand& command);

@@ -37,6 +37,9 @@ class MemoryStore final : public LeaseStore {
   [[nodiscard]] std::int64_t counter(const core::LockDigest& digest) const {
     return backend_.counter(digest);
   }
+  [[nodiscard]] bool held(const core::LockDigest& digest) const {
+    return backend_.active(digest) != nullptr;
+  }
   void corrupt(const core::LockDigest& digest) { backend_.corrupt(digest); }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
 

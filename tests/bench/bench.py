@@ -27,7 +27,7 @@ from support.wait import boot_ms, eventually  # noqa: E402
 
 UNSYNCED = ("appendonly no", "appendfsync no")
 SETTINGS = {"policy.maximum_ttl_ms": 60000, "recovery.clock_tolerance_ms": 250,
-            "recovery.grace": "none", "valkey.suitability": "stated"}
+            "recovery.grace": "none"}
 GATE = "{starlease:tests:0}gate"
 NOTICES = "{starlease:tests:0}notice"
 ROUND_TRIPS = 3000
@@ -48,8 +48,9 @@ class Bench:
     def __init__(self, folder, build, synced):
         self.build = build
         self.server = valkey.Valkey(folder / "valkey", lines=() if synced else UNSYNCED)
-        self.daemon = starleased.Configured(folder / "daemon", self.server.socket, SETTINGS,
-                                            build=build)
+        durability = {"valkey.durability": "always" if synced else "none"}
+        self.daemon = starleased.Configured(folder / "daemon", self.server.socket,
+                                            SETTINGS | durability, build=build)
         self.daemon.init_namespace()
         self.daemon.wait_backend()
 

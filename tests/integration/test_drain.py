@@ -48,6 +48,7 @@ def test_released_at_the_drain_is_free_at_once_for_another_daemon(backend, confi
         waiter.call("ping")
         leaving.terminate()
         lost = holder.wait_event("lease_lost")
+        holder.wait_closed()
         told = boot_ms()
         granted = waiter.answer(waiting)
         assert granted["code"] == "lease_acquired"
@@ -64,8 +65,21 @@ def test_drain_is_bounded_when_the_backend_does_not_answer(backend, configured):
         backend.stall()
         daemon.terminate()
         assert holder.wait_event("lease_lost")["reason"] == "shutdown"
+        holder.wait_closed()
         assert daemon.wait_exit(8) == 0
     backend.resume()
+
+
+def test_drain_does_not_give_away_what_a_stalled_worker_may_rely_on(backend, configured):
+    leaving, staying = configured(backend.socket), configured(backend.socket)
+    with leaving.connect() as stalled, staying.connect() as other:
+        grant = stalled.acquire(ipc.identity(), ttl_ms=10000)
+        leaving.terminate()
+        # The worker reads nothing: the daemon ends after its bounded wait, the lease does not.
+        assert leaving.wait_exit() == 0
+        assert boot_ms() < ipc.valid_until_boot_ms(grant)
+        other.acquire(grant["lease"]["lock_identity"], expect="lease_conflict")
+        assert stalled.wait_event("lease_lost")["reason"] == "shutdown"
 
 
 def test_drain_without_leases_is_immediate(dev):

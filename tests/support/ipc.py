@@ -154,11 +154,11 @@ class Client:
         return self.frames[count][0]
 
     def wait_closed(self, timeout_s=None):
-        """Reads until the daemon closes the connection."""
+        """Reads until the daemon ends the connection, and closes in answer as every client does."""
         try:
             self._read_until(lambda: False, timeout_s, "the connection to be closed")
         except Closed:
-            return
+            self.close()
 
     def received_boot_ms(self, frame):
         """When `frame` was read, on CLOCK_BOOTTIME."""

@@ -34,6 +34,7 @@ struct Peer {
   base::StreamHandler* handler = nullptr;
   std::size_t outbound_max = 1 << 20;
   bool closed = false;
+  bool ended = false;  // no more will come
   bool paused = false;
   bool watched = false;
   base::Timer closing;
@@ -55,6 +56,7 @@ class PipeStream final : public base::ByteStream {
     return true;
   }
   void close_after_flush() override { close(); }
+  void end_writing() override { peer_.ended = true; }
   void close() override {
     if (std::exchange(peer_.closed, true)) return;
     peer_.closing = timers_.at(base::BootTime::min(), [this] {

@@ -109,13 +109,15 @@ class AcquireOperation final : public PendingOperation, public Waiter {
     const bool active = result.current_state == core::LeaseState::active;
     Session* session = gone_ ? nullptr : kernel_.sessions.find(session_);
     if (session == nullptr || !session->online()) {
-      if (active) release_unheard(result);
+      if (active && !maybe_known(result)) release_unheard(result);
       return finish(base::failed(core::failure(FailureCode::lease_lost)));
     }
     const BootTime now = kernel_.now();
-    const bool relied_on = active && !session->told_lost(result.grant.lease_id);
+    const bool given_up = kernel_.releaser.giving_up(result.grant.lease_id);
+    const bool relied_on = active && !given_up && !session->told_lost(result.grant.lease_id);
     if (!relied_on) {
-      const auto state = active ? core::LeaseState::expired : result.current_state;
+      const auto ended = given_up ? core::LeaseState::released : core::LeaseState::expired;
+      const auto state = active ? ended : result.current_state;
       const GrantContext context{command_.digest, command_.identity, call_.work, false};
       return finish(answer_for_past(context, result.grant, state, now));
     }
@@ -149,6 +151,12 @@ class AcquireOperation final : public PendingOperation, public Waiter {
     request.keep_on_disconnect = call_.on_disconnect == core::OnDisconnect::keep;
     request.sequence = kernel_.seams.clock.wall_now().time_since_epoch().count();
     return kernel_.hold(request, result.head, session);
+  }
+
+  /// A replay: the first answer may have reached the worker, over another connection.
+  [[nodiscard]] bool maybe_known(const store::AcquireResult& result) const {
+    return (result.head.replayed && !maybe_done_) ||
+           kernel_.held.is_held(command_.digest, result.grant.lease_id);
   }
 
   /// The worker left while the store granted: nobody will ever use it.
@@ -244,7 +252,7 @@ class UnknownAcquire final : public PendingOperation {
     rest();
   }
 
-  void session_gone() override { gone_ = true; }
+  void session_gone() override {}
   void store_may_serve() override {
     if (timer_) ask();
   }
@@ -273,9 +281,11 @@ class UnknownAcquire final : public PendingOperation {
       const auto* acquired = std::get_if<store::AcquireResult>(&result.outcome);
       const bool granted = acquired != nullptr && acquired->head.status == Status::ok;
       const bool active = result.current_state == core::LeaseState::active;
+      const bool held =
+          granted && kernel_.held.is_held(command_.digest, acquired->grant.lease_id);
       // A worker that is still there may claim it under the same request_id until it expires.
-      if (granted && active && !gone_) return rest_or_end();
-      if (granted && active) {
+      if (granted && active && !held && online()) return rest_or_end();
+      if (granted && active && !held) {
         kernel_.releaser.release(
             {command_.digest, acquired->grant.lease_id, acquired->grant.token, command_.owner},
             command_.audit.principal_class, give_up_);
@@ -283,6 +293,11 @@ class UnknownAcquire final : public PendingOperation {
       return kernel_.finished(number_);
     }
     rest_or_end();
+  }
+
+  [[nodiscard]] bool online() const {
+    const Session* session = kernel_.sessions.find(session_);
+    return session != nullptr && session->online();
   }
 
   void rest_or_end() {
@@ -296,7 +311,6 @@ class UnknownAcquire final : public PendingOperation {
   store::AcquireCommand command_;
   BootTime give_up_;
   base::Timer timer_;
-  bool gone_ = false;
 };
 
 void AcquireOperation::resolve_later() {

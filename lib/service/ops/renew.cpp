@@ -31,6 +31,7 @@ core::Outcome<core::Answer> on_renewed(Kernel& kernel, Session& session,
   const auto lost = [] { return base::failed(core::failure(FailureCode::lease_lost)); };
   // It was told lost while the store was asked: a late answer gives nothing back.
   if (session.told_lost(call.lease_id)) return lost();
+  if (kernel.releaser.giving_up(call.lease_id)) return lost();
   HeldLease* lease = kernel.held_by(session, call.lease_id);
   const bool active = result.current_state == core::LeaseState::active;
   if (lease == nullptr && active && result.record) lease = &adopt(kernel, session, result);
@@ -68,7 +69,7 @@ void renew(Kernel& kernel, Session& session, const CallContext& context, core::R
   const auto deadline = deadline_of(call.deadline, kernel.settings.policy, context.received_at,
                                     kernel.seams.clock.wall_now());
   if (!deadline) return done(base::failed(core::failure(FailureCode::deadline_exceeded)));
-  if (session.told_lost(call.lease_id)) {
+  if (session.told_lost(call.lease_id) || kernel.releaser.giving_up(call.lease_id)) {
     return done(base::failed(core::failure(FailureCode::lease_lost)));
   }
   const HeldLease* lease = kernel.held_by(session, call.lease_id);

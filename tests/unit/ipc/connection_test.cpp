@@ -129,7 +129,7 @@ TEST_CASE("too many requests under way pause reading until half are answered") {
   CHECK(peer.frames().size() == 128);
 }
 
-TEST_CASE("a peer that does not read is closed, and its leases are released") {
+TEST_CASE("a peer that does not read is closed, and its leases stay until they expire") {
   Host host;
   Peer& slow = host.greeted();
   slow.send(acquire(1));
@@ -140,8 +140,47 @@ TEST_CASE("a peer that does not read is closed, and its leases are released") {
   host.world.advance(5ms);
   Peer& next = host.greeted();
   next.send(acquire(3));
+  host.world.advance(1900ms);
+  CHECK(has(next.frames().at(0), R"("code":"lease_conflict")"));
+  next.send(acquire(4));
+  host.world.advance(200ms);
+  next.send(acquire(5));
   host.world.advance(5ms);
-  CHECK(has(next.frames().at(0), R"("code":"lease_acquired")"));
+  CHECK(has(next.frames().at(1), R"("code":"lease_conflict")"));
+  CHECK(has(next.frames().at(2), R"("code":"lease_acquired")"));
+}
+
+TEST_CASE("a broken frame does not take the lease from a worker that may still rely on it") {
+  Host host;
+  Peer& broken = host.greeted();
+  broken.send(acquire(1));
+  host.world.advance(1ms);
+  broken.send("[]");
+  CHECK(broken.closed);
+  host.world.advance(5ms);
+  Peer& next = host.greeted();
+  next.send(acquire(3));
+  host.world.advance(5ms);
+  CHECK(has(next.frames().at(0), R"("code":"lease_conflict")"));
+}
+
+TEST_CASE("at the end of a drain the worker is told all, and what it still says is not handled") {
+  Host host;
+  Peer& peer = host.greeted();
+  peer.send(acquire(1));
+  host.world.advance(1ms);
+  bool drained = false;
+  host.world.service->drain([&] { drained = true; });
+  host.world.advance(600ms);
+  CHECK(has(peer.frames().back(), R"("event":"lease_lost")"));
+  CHECK(peer.ended);
+  CHECK(!drained);
+  const auto told = peer.frames().size();
+  peer.send(R"({"id":2,"op":"ping"})");
+  CHECK(peer.frames().size() == told);
+  peer.handler->on_closed();
+  host.world.advance(5ms);
+  CHECK(drained);
 }
 
 TEST_CASE("goodbye is answered, releases, and closes") {

@@ -80,10 +80,60 @@ TEST_CASE("an unknown acquire of a worker that left is found and released") {
   world.advance(30ms);
   REQUIRE(answered->has_value());
   CHECK(code_of(**answered) == core::FailureCode::lease_outcome_unknown);
-  world.service->disconnected(worker.session, worker);
+  world.service->disconnected(worker.session, worker, service::Departure::left);
   world.store.stall(false);
   world.advance(600ms);
   CHECK(world.now(other, world.acquire_call()));
+}
+
+TEST_CASE("a lease that is being given up is not renewed for a worker that came back") {
+  World world;
+  Worker& worker = world.worker();
+  const auto call = world.acquire_call();
+  auto outcome = world.now(worker, call);
+  REQUIRE(outcome);
+  const auto lease = std::get<core::GrantAnswer>(*outcome);
+  world.store.stall(true);
+  world.service->disconnected(worker.session, worker, service::Departure::left);
+  world.advance(10ms);
+  Worker& back = world.workers.emplace_back();
+  world.greet(back, worker.hello);
+  // The release may be done at any time from now on, so nothing may make the lease valid again.
+  CHECK(code_of(world.now(back, world.renew_call(lease))) == core::FailureCode::lease_lost);
+  const Answered replayed = world.ask(back, call);
+  world.store.disconnect();
+  world.store.stall(false);
+  world.store.connect();
+  world.advance(300ms);
+  REQUIRE(replayed->has_value());
+  REQUIRE(**replayed);
+  const auto& past = std::get<core::GrantAnswer>(***replayed);
+  REQUIRE(past.replay);
+  CHECK(past.replay->current_state == core::LeaseState::released);
+  CHECK(past.valid_for <= 0ms);
+  CHECK(!world.store.held(digest_of(identity())));
+}
+
+TEST_CASE("an unknown acquire that the worker claims after a reconnect is not released beneath it") {
+  World world;
+  Worker& worker = world.worker();
+  world.store.lose_next_reply();
+  auto call = world.acquire_call();
+  call.deadline.timeout = 20ms;
+  const Answered answered = world.ask(worker, call);
+  world.advance(5ms);
+  world.store.stall(true);
+  world.advance(30ms);
+  REQUIRE(answered->has_value());
+  world.service->disconnected(worker.session, worker, service::Departure::left);
+  world.store.stall(false);
+  Worker& back = world.workers.emplace_back();
+  world.greet(back, worker.hello);
+  call.deadline.timeout = 1s;
+  REQUIRE(world.now(back, call));
+  world.advance(20s);
+  CHECK(back.all<core::LeaseLost>().empty());
+  CHECK(world.store.held(digest_of(identity())));
 }
 
 TEST_CASE("without a link nothing is submitted and the answer says so at once") {

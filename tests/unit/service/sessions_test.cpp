@@ -34,7 +34,7 @@ TEST_CASE("a worker that leaves frees its leases at once and the waiter gets the
   const Answered waiting = world.ask(two, call);
   world.advance(500ms);
   CHECK(!waiting->has_value());
-  world.service->disconnected(one.session, one);
+  world.service->disconnected(one.session, one, service::Departure::left);
   world.advance(5ms);
   REQUIRE(waiting->has_value());
   REQUIRE(**waiting);
@@ -104,7 +104,7 @@ TEST_CASE("a waiter whose worker went away is dropped") {
   third.deadline.timeout = 20s;
   const Answered waiting = world.ask(three, third);
   world.advance(10ms);
-  world.service->disconnected(two.session, two);
+  world.service->disconnected(two.session, two, service::Departure::left);
   REQUIRE(world.now(one, world.release_call(lease)));
   world.advance(5ms);
   REQUIRE(waiting->has_value());
@@ -120,7 +120,7 @@ TEST_CASE("a holder that dies with its host is followed at the known expiry") {
   foreign.renew = core::RenewMode::manual;
   foreign.on_disconnect = core::OnDisconnect::keep;
   REQUIRE(world.now(other, foreign));
-  world.service->disconnected(other.session, other);
+  world.service->disconnected(other.session, other, service::Departure::left);
   auto call = world.acquire_call();
   call.wait = 10s;
   call.deadline.timeout = 20s;
@@ -138,7 +138,7 @@ TEST_CASE("a kept lease is claimed by resume and renewed again") {
   auto outcome = world.now(worker, call);
   REQUIRE(outcome);
   const auto lease = std::get<core::GrantAnswer>(*outcome);
-  world.service->disconnected(worker.session, worker);
+  world.service->disconnected(worker.session, worker, service::Departure::left);
   world.advance(1s);
   Worker& back = world.workers.emplace_back();
   world.greet(back, worker.hello);
@@ -154,7 +154,7 @@ TEST_CASE("a loss while away is told right after the resuming hello, once") {
   auto call = world.acquire_call();
   call.on_disconnect = core::OnDisconnect::keep;
   REQUIRE(world.now(worker, call));
-  world.service->disconnected(worker.session, worker);
+  world.service->disconnected(worker.session, worker, service::Departure::left);
   world.advance(5s);
   Worker& back = world.workers.emplace_back();
   world.greet(back, worker.hello);
@@ -185,7 +185,7 @@ TEST_CASE("a second connection of the same instance takes it over") {
   Worker& second = world.workers.emplace_back();
   world.greet(second, worker.hello);
   CHECK(worker.taken_over);
-  world.service->disconnected(worker.session, worker);
+  world.service->disconnected(worker.session, worker, service::Departure::left);
   world.advance(5s);
   CHECK(second.all<core::LeaseLost>().empty());
   CHECK(world.now(second, world.release_call(lease)));
@@ -201,11 +201,49 @@ TEST_CASE("drain tells workers, releases their leases and ends") {
   CHECK(code_of(world.now(worker, world.acquire_call("another"))) ==
         core::FailureCode::lease_backend_unavailable);
   world.advance(600ms);
-  CHECK(drained);
   const auto lost = worker.all<core::LeaseLost>();
   REQUIRE(lost.size() == 1);
   CHECK(lost[0].reason == core::LossReason::shutdown);
   CHECK(lost[0].valid_for <= 0ms);
+  CHECK(worker.bidden_farewell);
+  CHECK(!drained);
+  CHECK(world.store.held(digest_of(identity())));
+  world.service->disconnected(worker.session, worker, service::Departure::left);
+  world.advance(1ms);
+  CHECK(drained);
+  CHECK(!world.store.held(digest_of(identity())));
+}
+
+TEST_CASE("a drain does not give away what a stalled worker or one that is away may rely on") {
+  World world;
+  Worker& stalled = world.worker();
+  Worker& away = world.worker();
+  world.acquire(stalled);
+  auto kept = world.acquire_call("target-2");
+  kept.on_disconnect = core::OnDisconnect::keep;
+  REQUIRE(world.now(away, kept));
+  world.service->disconnected(away.session, away, service::Departure::left);
+  bool drained = false;
+  world.service->drain([&] { drained = true; });
+  world.advance(1900ms);
+  CHECK(!drained);
+  CHECK(world.store.held(digest_of(identity())));
+  CHECK(world.store.held(digest_of(identity("target-2"))));
+  world.advance(2s);
+  CHECK(drained);
+}
+
+TEST_CASE("a worker that the daemon cut off finds its lease again, and is renewed") {
+  World world;
+  Worker& worker = world.worker();
+  const auto lease = world.acquire(worker);
+  world.service->disconnected(worker.session, worker, service::Departure::cut_off);
+  world.advance(1s);
+  Worker& back = world.workers.emplace_back();
+  world.greet(back, worker.hello);
+  world.advance(10s);
+  CHECK(back.all<core::LeaseLost>().empty());
+  CHECK(world.now(back, world.release_call(lease)));
 }
 
 TEST_CASE("bounds are refused with lease_rate_limited and a time to retry") {

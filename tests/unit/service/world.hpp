@@ -50,6 +50,7 @@ inline core::LockDigest digest_of(const core::RawIdentity& raw) {
 struct Worker final : service::EventSink {
   void deliver(const core::Event& event) override { events.push_back(event); }
   void superseded() override { taken_over = true; }
+  void farewell() override { bidden_farewell = true; }
   void watch_peer() override { watched = true; }
 
   template <class E>
@@ -65,6 +66,7 @@ struct Worker final : service::EventSink {
   core::HelloAnswer hello;
   std::vector<core::Event> events;
   bool taken_over = false;
+  bool bidden_farewell = false;
   bool watched = false;
 };
 

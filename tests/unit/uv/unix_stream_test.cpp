@@ -254,6 +254,26 @@ TEST_CASE("close_after_flush() does not wait for ever for a peer that does not r
   CHECK(world.clock.boot_now() - began < Milliseconds(500));
 }
 
+TEST_CASE("end_writing() sends what is queued and the end, and hears the peer close in answer") {
+  StreamWorld world(bounds(8UL << 20, Milliseconds(5000)));
+  Line line(world.connections);
+  const std::string text = pattern(3'000'000);
+  CHECK(line.stream->write(text));
+  line.stream->end_writing();
+  CHECK(line.stream->write("dropped"));
+  std::string got;
+  REQUIRE(world.until([&] {
+    for (std::string part; !(part = line.hear()).empty();) got += part;
+    return line.ended;
+  }));
+  CHECK(got == text);
+  line.say("still heard");
+  REQUIRE(world.until([&] { return line.reader.got == "still heard"; }));
+  CHECK(line.reader.closed == 0);
+  line.far.reset();
+  REQUIRE(world.until([&] { return line.reader.closed == 1; }));
+}
+
 TEST_CASE("Ends that race with each other are told once") {
   // Whatever two of these come in one turn: bytes, the peer's end, our close, our flush.
   for (int mix = 0; mix < 32; ++mix) {
