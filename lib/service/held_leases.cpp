@@ -66,9 +66,8 @@ HeldLease& HeldLeases::add(const HoldRequest& request, Session& session) {
 
   const bool inserted = leases_.insert(std::move(owned)).second;
   SL_ASSERT(inserted);
-  lease.action_due = BootTime::max();
-  heap_.push_back(&lease);
-  place(heap_.size() - 1, lease);
+  heap_.emplace_back();
+  place(heap_.size() - 1, {BootTime::max(), &lease});
   return lease;
 }
 
@@ -79,13 +78,12 @@ HeldLease* HeldLeases::find(const core::LockDigest& digest) {
 
 void HeldLeases::remove(HeldLease& lease) {
   const std::size_t index = lease.heap_index;
-  SL_ASSERT(index < heap_.size() && heap_[index] == &lease);
-  HeldLease* last = heap_.back();
+  SL_ASSERT(index < heap_.size() && heap_[index].lease == &lease);
+  const Due last = heap_.back();
   heap_.pop_back();
-  if (last != &lease) {
-    place(index, *last);
-    sift_up(index);
-    sift_down(last->heap_index);
+  if (last.lease != &lease) {
+    place(index, last);
+    settle(index);
   }
   Session& session = *lease.session;
   if (lease.previous != nullptr) lease.previous->next = lease.next;
@@ -97,45 +95,47 @@ void HeldLeases::remove(HeldLease& lease) {
 }
 
 void HeldLeases::schedule(HeldLease& lease, BootTime due) {
-  lease.action_due = due;
-  sift_up(lease.heap_index);
-  sift_down(lease.heap_index);
+  heap_[lease.heap_index].at = due;
+  settle(lease.heap_index);
   tell_earliest();
 }
 
 void HeldLeases::tell_earliest() {
-  const BootTime due = heap_.empty() ? BootTime::max() : heap_.front()->action_due;
+  const BootTime due = earliest();
   if (std::exchange(told_, due) != due && changed_) changed_(due);
 }
 
-void HeldLeases::place(std::size_t index, HeldLease& lease) {
-  heap_[index] = &lease;
-  lease.heap_index = static_cast<std::uint32_t>(index);
+void HeldLeases::place(std::size_t index, const Due& due) {
+  heap_[index] = due;
+  due.lease->heap_index = static_cast<std::uint32_t>(index);
 }
 
-void HeldLeases::sift_up(std::size_t index) {
-  HeldLease* moving = heap_[index];
-  while (index > 0) {
-    const std::size_t parent = (index - 1) / 2;
-    if (heap_[parent]->action_due <= moving->action_due) break;
-    place(index, *heap_[parent]);
-    index = parent;
+/// Moves the entry at `index` up or down to where its time belongs.
+void HeldLeases::settle(std::size_t index) {
+  const Due moving = heap_[index];
+  for (; index > 0; index = (index - 1) / children) {
+    const Due& parent = heap_[(index - 1) / children];
+    if (parent.at <= moving.at) break;
+    place(index, parent);
   }
-  place(index, *moving);
-}
-
-void HeldLeases::sift_down(std::size_t index) {
-  HeldLease* moving = heap_[index];
   while (true) {
-    std::size_t child = 2 * index + 1;
-    if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && heap_[child + 1]->action_due < heap_[child]->action_due)
-      ++child;
-    if (moving->action_due <= heap_[child]->action_due) break;
-    place(index, *heap_[child]);
+    const std::size_t child = soonest_child(index);
+    if (child == index || moving.at <= heap_[child].at) break;
+    place(index, heap_[child]);
     index = child;
   }
-  place(index, *moving);
+  place(index, moving);
+}
+
+/// The child of `index` that is due first; `index` itself where it has none.
+std::size_t HeldLeases::soonest_child(std::size_t index) const {
+  const std::size_t first = children * index + 1;
+  const std::size_t end = std::min(first + children, heap_.size());
+  std::size_t soonest = index;
+  for (std::size_t child = first; child < end; ++child) {
+    if (soonest == index || heap_[child].at < heap_[soonest].at) soonest = child;
+  }
+  return soonest;
 }
 
 }  // namespace starlease::service

@@ -60,7 +60,6 @@ struct HeldLease {
   /// When the maximum lifetime ends, by local reckoning.
   BootTime lifetime_end;
   BootTime renew_due = BootTime::max();
-  BootTime action_due;        // key in the heap
   std::uint64_t serial = 0;   // tells a successor on the same lock from this one
   std::int64_t sequence = 0;  // of timed renewals
   std::uint32_t ttl_ms = 0;
@@ -112,12 +111,18 @@ class HeldLeases {
 
   /// Puts `lease` where `due` belongs in the heap.
   void schedule(HeldLease& lease, BootTime due);
-  /// Called whenever earliest()'s time has changed. Set once.
+  /// Called whenever earliest() has changed. Set once.
   void when_earliest_changes(std::function<void(BootTime)> changed) {
     changed_ = std::move(changed);
   }
-  /// The one to act on first, or null.
-  [[nodiscard]] HeldLease* earliest() const { return heap_.empty() ? nullptr : heap_.front(); }
+  /// The one to act on first, if that is to be done by `now`; else null.
+  [[nodiscard]] HeldLease* due_by(BootTime now) const {
+    return heap_.empty() || heap_.front().at > now ? nullptr : heap_.front().lease;
+  }
+  /// When that is; never, if nothing is held.
+  [[nodiscard]] BootTime earliest() const {
+    return heap_.empty() ? BootTime::max() : heap_.front().at;
+  }
   [[nodiscard]] std::size_t size() const { return leases_.size(); }
 
   /// Collects first, so that `visit` may remove leases.
@@ -149,14 +154,21 @@ class HeldLeases {
     bool operator()(const core::LockDigest& a, const Owned& b) const { return a == b->digest; }
   };
 
-  void place(std::size_t index, HeldLease& lease);
-  void sift_up(std::size_t index);
-  void sift_down(std::size_t index);
-
-  std::unordered_set<std::unique_ptr<HeldLease>, Hash, Equal> leases_;
+  /// The times stand in the heap itself: ordering a hundred thousand leases must not touch them.
+  struct Due {
+    BootTime at;
+    HeldLease* lease = nullptr;
+  };
+  void place(std::size_t index, const Due& due);
+  void settle(std::size_t index);
+  [[nodiscard]] std::size_t soonest_child(std::size_t index) const;
   void tell_earliest();
 
-  std::vector<HeldLease*> heap_;
+  /// Of an entry in the heap: four stand in one line of the cache.
+  static constexpr std::size_t children = 4;
+  std::unordered_set<std::unique_ptr<HeldLease>, Hash, Equal> leases_;
+
+  std::vector<Due> heap_;
   BootTime told_ = BootTime::max();
   std::function<void(BootTime)> changed_;
   std::uint64_t last_serial_ = 0;

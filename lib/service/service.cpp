@@ -210,14 +210,12 @@ void LeaseService::dispatch(Session& session, const CallContext& context, core::
 void LeaseService::turn(BootTime now) {
   if (acting_) return;
   kernel_.sweep_finished();
-  HeldLease* first = kernel_.held.earliest();
-  if (first == nullptr || first->action_due > now) return;
+  if (kernel_.held.earliest() > now) return;
   acting_ = true;
-  while ((first = kernel_.held.earliest()) != nullptr && first->action_due <= now) act(*first, now);
+  while (HeldLease* lease = kernel_.held.due_by(now)) act(*lease, now);
   kernel_.renewer.flush();
   acting_ = false;
-  first = kernel_.held.earliest();
-  arm(first == nullptr ? BootTime::max() : first->action_due);
+  arm(kernel_.held.earliest());
 }
 
 void LeaseService::act(HeldLease& lease, BootTime now) {
