@@ -25,7 +25,7 @@ class Releaser {
 
   /// Releases `holder`'s lease; gives up at `until`, when it has ended by itself.
   void release(store::Holder holder, std::string principal_class, BootTime until);
-  /// A release of this lease is waiting or under way: it must not be held, renewed or granted again.
+  /// A release of this lease waits or is under way: it must not be held, renewed or granted again.
   [[nodiscard]] bool giving_up(const core::LeaseId& lease_id) const {
     return leases_.contains(lease_id);
   }

@@ -114,7 +114,7 @@ TEST_CASE("a lease that is being given up is not renewed for a worker that came 
   CHECK(!world.store.held(digest_of(identity())));
 }
 
-TEST_CASE("an unknown acquire that the worker claims after a reconnect is not released beneath it") {
+TEST_CASE("an unknown acquire that its worker claims after a reconnect is not released") {
   World world;
   Worker& worker = world.worker();
   world.store.lose_next_reply();
