@@ -85,7 +85,7 @@ void EmbeddedValkey::probe() {
   if (!hooks_.up) return;
   if (uv::connect_unix(settings_.socket)) return std::exchange(hooks_.up, nullptr)();
   const base::BootTime now = loop_.clock().boot_now();
-  if (now - spawned_at_ > first_start_limit) return give_up("it does not listen");
+  if (now - spawned_at_ > first_start_limit) return give_up(settings_.program + " does not listen");
   timer_ = timers_.at(now + probe_every, [this] { probe(); });
 }
 
@@ -97,7 +97,8 @@ void EmbeddedValkey::exited(const uv::ChildExit& exit) {
     return;
   }
   log_.warning("embedded valkey ended", {{"status", exit.status}, {"signal", exit.signal}});
-  if (hooks_.up) return give_up(fmt::format("it ended with status {}", exit.status));
+  if (hooks_.up)
+    return give_up(fmt::format("{} ended with status {}", settings_.program, exit.status));
   start_again();
 }
 
@@ -111,7 +112,7 @@ void EmbeddedValkey::start_again() {
 void EmbeddedValkey::give_up(std::string why) {
   stopping_ = true;
   hooks_.up = nullptr;
-  hooks_.failed(fmt::format("cannot run {}: {}", settings_.program, why));
+  hooks_.failed(std::move(why));
 }
 
 void EmbeddedValkey::stop(std::move_only_function<void()> stopped) {

@@ -13,7 +13,7 @@ local store = require 'store'
 
 local ARGUMENTS = arguments.specification {
   'observed', 'maybe_id', 'wall_ms', 'int', 'tolerance_ms', 'int', 'seen_token', 'int',
-  'grace_mode', 'grace_mode', 'maximum_ttl_ms', 'span', 'keep', 'flag', 'seen_sequence', 'int',
+  'grace_mode', 'grace_mode', 'least_grace_ms', 'span', 'keep', 'flag', 'seen_sequence', 'int',
   'namespace_id', 'id', 'partition_count', 'partitions', 'request_id', 'id',
   'correlation_id', 'maybe_id', 'decision_id', 'maybe_id', 'principal_class', 'maybe_id',
   'principal_id', 'maybe_id',
@@ -46,12 +46,14 @@ local function refusal_of(call, request)
   return clock_refusal(call, request)
 end
 
--- When the last lease that may still be relied on somewhere has ended. A grace that runs already is
--- never cut short: its end may lie behind the largest TTL that the gate knows.
+-- When the last lease that may still be relied on somewhere has ended. Where data may have gone
+-- back, the gate need not know the longest of them, so the daemon says how long at least. A grace
+-- that runs already is never cut short.
 local function grace_until(call, request)
   if request.grace_mode == 'none' then return call.now_ms end
-  if not call.gate then return call.now_ms + request.maximum_ttl_ms end
-  return math.max(call.gate.cold.grace_until, call.now_ms + call.gate.largest_ttl)
+  local known = call.gate
+  local longest = math.max(known and known.largest_ttl or 0, request.least_grace_ms)
+  return math.max(known and known.cold.grace_until or 0, call.now_ms + longest)
 end
 
 local function new_gate(call, request, floor)

@@ -117,6 +117,7 @@ service::Settings service_settings(const Config& raw, Checks& checks) {
                                      : service::OnRestart::new_epoch;
   settings.recovery.grace =
       raw.recovery.grace == "none" ? store::RecoveryGrace::none : store::RecoveryGrace::ttl;
+  settings.recovery.writes_survive = raw.valkey.durability == "always" && !raw.valkey.replicated;
   settings.recovery.clock_tolerance = Milliseconds(raw.recovery.clock_tolerance_ms);
   settings.admission.max_sessions = static_cast<std::size_t>(raw.limits.max_sessions);
   settings.admission.max_leases = static_cast<std::size_t>(raw.limits.max_leases);

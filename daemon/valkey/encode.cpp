@@ -168,7 +168,7 @@ std::string encode_recover(const std::string& gate, const PartitionKeys& keys,
       .arg(command.clock_tolerance.count())
       .arg(command.seen_token.value)
       .arg(command.grace == store::RecoveryGrace::ttl ? "ttl" : "none")
-      .arg(command.maximum_ttl.count())
+      .arg(command.least_grace.count())
       .arg(std::int64_t{command.keep_leases})
       .arg(command.seen_sequence)
       .arg(keys.name_space())

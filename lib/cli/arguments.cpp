@@ -58,6 +58,10 @@ struct TypedIdentity {
         {"--namespace", target_namespace},
         {"--target", target},
         {"--actor", actor}};
+    if (!any_option()) {
+      throw CLI::ValidationError(
+          "IDENTITY", "is missing: tenant/program/namespace/target/actor[/workflow[/class]]");
+    }
     for (const auto& [option, value] : required) {
       if (value.empty()) {
         throw CLI::ValidationError(
@@ -77,7 +81,7 @@ CLI::Option* duration_option(CLI::App& app, const std::string& name,
   const auto read = [set = std::move(set), name](const CLI::results_t& typed) {
     const auto duration = parse_duration(typed.back());
     if (!duration)
-      throw CLI::ValidationError(name, "must be a duration: 1500, 1500ms, 30s, 5m, 2h");
+      throw CLI::ValidationError(name, "must be 1ms to 366 days: 1500, 1500ms, 30s, 5m, 2h");
     set(*duration);
     return true;
   };
@@ -94,9 +98,6 @@ void acquire_options(CLI::App& app, AcquireOptions& o) {
   duration_option(
       app, "--wait", [&o](Duration d) { o.wait = d; },
       "Wait so long for a lease that another holds (default: not at all)");
-  duration_option(
-      app, "--heartbeat", [&o](Duration d) { o.heartbeat = d; },
-      "Stop renewing after so long without a frame (default: off)");
   app.add_option("--request-id", o.request_id, "Name of the attempt; a repetition gets the same");
   app.add_option("--execution-id", o.execution_id, "Carried in the envelope");
   app.add_option("--job-id", o.job_id, "Kept in the record");
@@ -172,12 +173,26 @@ struct Parser {
     acquire_options(a, acquire.options);
     a.add_flag("--detach", acquire.detach,
                "Print the lease and leave it to later commands; it is not renewed by itself then");
-    CLI::App& r = command("renew", "Extend a lease of a resumed session", [this] { return renew; });
+    CLI::App& r = command("renew", "Extend a lease of a resumed session", [this] {
+      require_session("renew");
+      return renew;
+    });
     lease_options(r, renew);
     duration_option(r, "--ttl", [this](Duration d) { renew.ttl = d; }, "How long from now");
-    CLI::App& e =
-        command("release", "Give a lease of a resumed session back", [this] { return release; });
+    CLI::App& e = command("release", "Give a lease of a resumed session back", [this] {
+      require_session("release");
+      return release;
+    });
     lease_options(e, release);
+  }
+
+  /// A new session holds nothing that could be renewed or released.
+  void require_session(const char* name) const {
+    if (!invocation.common.instance.empty()) return;
+    throw CLI::ValidationError(
+        name,
+        "acts for the session that acquired the lease: set STARLEASE_INSTANCE and "
+        "STARLEASE_RESUME as acquire --detach printed them");
   }
 
   void questions() {
@@ -243,9 +258,11 @@ struct Parser {
     deploy.prefix_command();
     deploy.allow_extras();
     deploy.fallthrough(false);
+    deploy.footer("--config FILE [--user NAME --password-file FILE]: see starleased --help.");
     deploy.callback([this, &deploy] {
       DeployArguments arguments{deploy.remaining()};
       for (std::string& word : take_tail()) arguments.arguments.push_back(std::move(word));
+      if (arguments.arguments.empty()) throw CLI::ValidationError("--config", "FILE is missing");
       invocation.command = std::move(arguments);
     });
     CLI::App& space = *admin.add_subcommand("namespace", "The namespace in the backend");
@@ -273,14 +290,34 @@ struct Parser {
     if (has_tail)
       throw CLI::ValidationError("--", "only run and admin deploy take arguments behind it");
     const CommonArguments& c = invocation.common;
+    if (c.timeout == Duration(0)) throw CLI::ValidationError("--timeout", "must be more than 0");
     if (c.instance.empty() != c.resume.empty()) {
       throw CLI::ValidationError("--instance", "and --resume belong together");
     }
   }
 };
 
-std::string mistake(const CLI::ParseError& error) {
-  return std::string("starlease: ") + error.what() + "; see starlease --help\n";
+/// The command that was typed as far as it is known: "starlease admin namespace".
+std::string typed_command(const CLI::App& app) {
+  std::string words;
+  for (const CLI::App* shown = &app;; shown = shown->get_subcommands().front()) {
+    words += (words.empty() ? "" : " ") + shown->get_name();
+    if (shown->get_subcommands().empty()) return words;
+  }
+}
+
+/// A word where a command was expected, and that is none.
+std::optional<std::string> no_command(const CLI::App& app) {
+  const CLI::App* deepest = &app;
+  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
+  const auto words = app.remaining(true);
+  const auto word = std::ranges::find_if(words, [](const auto& w) { return !w.starts_with('-'); });
+  const bool takes_one = deepest->get_require_subcommand_min() > 0;
+  return takes_one && word != words.end() ? std::optional(*word) : std::nullopt;
+}
+
+Farewell mistake(const CLI::App& app, const std::string& what) {
+  return {ExitCode::usage, "starlease: " + what + "; see " + typed_command(app) + " --help\n"};
 }
 
 }  // namespace
@@ -293,11 +330,18 @@ std::variant<Invocation, Farewell> parse_arguments(int argc, const char* const* 
   if (parser.has_tail) parser.tail.assign(dashes + 1, words.end());
   std::vector<std::string> typed;
   if (!words.empty()) typed.assign(words.begin() + 1, dashes);
+  if (!typed.empty() && typed.front() == "help") {
+    std::rotate(typed.begin(), typed.begin() + 1, typed.end());
+    typed.back() = "--help";
+  }
   std::reverse(typed.begin(), typed.end());  // as CLI11 wants them
   try {
     parser.app.parse(std::move(typed));
     parser.check();
   } catch (const CLI::CallForHelp&) {
+    if (const auto word = no_command(parser.app)) {
+      return mistake(parser.app, "there is no command \"" + *word + "\"");
+    }
     const CLI::App* shown = &parser.app;
     std::string parents;
     while (!shown->get_subcommands().empty()) {
@@ -308,12 +352,14 @@ std::variant<Invocation, Farewell> parse_arguments(int argc, const char* const* 
   } catch (const CLI::CallForVersion& version) {
     return Farewell{ExitCode::ok, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
-    const auto rest = parser.app.remaining();
-    if (parser.app.get_subcommands().empty() && !rest.empty()) {
-      return Farewell{ExitCode::usage, "starlease: there is no command \"" + rest.front() +
-                                           "\"; see starlease --help\n"};
+    if (const auto word = no_command(parser.app)) {
+      return mistake(parser.app, "there is no command \"" + *word + "\"");
     }
-    return Farewell{ExitCode::usage, mistake(error)};
+    const bool too_much = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    const char* hint = too_much && parser.app.got_subcommand("run") && !parser.has_tail
+                           ? " (the command stands behind \"--\")"
+                           : "";
+    return mistake(parser.app, std::string(error.what()) + hint);
   }
   return std::move(parser.invocation);
 }

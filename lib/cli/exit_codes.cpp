@@ -45,12 +45,15 @@ std::string_view advice(ErrorCode code, bool waited) {
     case ErrorCode::access_denied:
       return "ask the operator for the capability and scope that this needs";
     case ErrorCode::lease_conflict:
-      return waited ? "wait longer with --wait, or see who holds it with starlease inspect"
+      return waited ? "wait longer with --wait, or see its state with starlease inspect"
                     : "wait for it with --wait, or see its state with starlease inspect";
     case ErrorCode::lease_backend_unavailable:
-      return "look at starlease ping, and retry";
+      return "retry, or look at starlease ping and starlease admin namespace status";
     case ErrorCode::deadline_exceeded:
       return "give it more time with --timeout";
+    case ErrorCode::no_daemon:
+      return "--socket or STARLEASE_SOCKET names it, for admin --admin-socket or "
+             "STARLEASE_ADMIN_SOCKET";
     case ErrorCode::local_deadline:
     case ErrorCode::connection_lost:
     case ErrorCode::lease_outcome_unknown:
@@ -59,7 +62,6 @@ std::string_view advice(ErrorCode code, bool waited) {
     case ErrorCode::idempotency_conflict:
     case ErrorCode::lease_rate_limited:
     case ErrorCode::lease_not_found:
-    case ErrorCode::no_daemon:
     case ErrorCode::protocol_violation:
       return {};
   }

@@ -135,7 +135,8 @@ void Output::grant(std::string_view code, const Grant& grant, const SessionInfo*
   if (session != nullptr) {
     writer.text("service_instance_id", session->service_instance_id)
         .text("resume", session->resume);
-    text += row("instance", session->service_instance_id) + row("resume", session->resume);
+    text += "to renew or release it:\n  export STARLEASE_INSTANCE=" + session->service_instance_id +
+            " STARLEASE_RESUME=" + session->resume + "\n";
   }
   print(writer.finish(), text);
 }

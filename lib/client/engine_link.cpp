@@ -53,8 +53,9 @@ Result<std::unique_ptr<Engine>> Engine::open(const ClientOptions& options) {
 
 Result<void> Engine::greet_first(BootTime deadline) {
   Error late;
-  late.code = ErrorCode::local_deadline;
-  late.message = "The daemon at " + path_ + " did not answer the greeting in time";
+  late.code = ErrorCode::no_daemon;
+  late.message = "What listens at " + path_ +
+                 " did not answer the greeting in time: a stopped daemon, or no starleased";
   while (link_ != Link::ready) {
     const BootTime now = boot_now();
     if (now >= deadline) return late;

@@ -101,7 +101,13 @@ core::Failure failure_of(const store::Head& head) {
       return core::failure(FailureCode::deadline_exceeded);
     case store::Status::unknown:
       return core::failure(FailureCode::lease_outcome_unknown);
-    case store::Status::grace:
+    case store::Status::grace: {
+      auto waits = core::failure(FailureCode::lease_backend_unavailable,
+                                 head.retry_after.value_or(default_retry_after));
+      waits.message =
+          "The lease store was recovered; nothing is granted before every earlier lease has ended";
+      return waits;
+    }
     case store::Status::recovering:
     case store::Status::unavailable:
       return core::failure(FailureCode::lease_backend_unavailable,

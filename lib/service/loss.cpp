@@ -18,7 +18,10 @@ void LossTeller::lose(HeldLease& lease, core::LossReason reason,
   event.detected_at = seams_.clock.wall_now();
   event.valid_for = base::floor_ms(lease.valid_until - now);
   // The store's clock may run slower than ours by the drift allowance, so remember for longer.
-  session.remember_lost(event.lease_id, lease.valid_until + lease.ttl(), now);
+  const bool ended_there = state || reason == core::LossReason::renewal_rejected;
+  const LostLease loss{lease.valid_until + lease.ttl(), lease.token,
+                       !ended_there && session.online() && !lease.keep_on_disconnect};
+  session.remember_lost(event.lease_id, loss, now);
   held_.remove(lease);
   ++told_;
   seams_.log.warning("lease lost", {{"lease_id", event.lease_id.value},

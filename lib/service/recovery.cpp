@@ -121,6 +121,14 @@ void Recovery::init(Partition& partition) {
   });
 }
 
+/// True if the gate holds everything that was ever acknowledged, as far as this daemon can tell.
+bool Recovery::intact(const Partition& partition, const store::Gate& gate) const {
+  const bool readable =
+      gate.state == store::GateState::serving || gate.state == store::GateState::closed;
+  return readable && settings_.recovery.writes_survive && partition.seen.sequence > 0 &&
+         gate.sequence >= partition.seen.sequence;
+}
+
 void Recovery::recover(Partition& partition, const store::Gate& gate, bool keep) {
   partition.phase = Phase::recovering;
   store::RecoverCommand command;
@@ -129,7 +137,8 @@ void Recovery::recover(Partition& partition, const store::Gate& gate, bool keep)
   command.clock_tolerance = settings_.recovery.clock_tolerance;
   command.seen_token = partition.seen.token;
   command.grace = settings_.recovery.grace;
-  command.maximum_ttl = settings_.policy.maximum_ttl;
+  // Data that may have gone back may have lost the very grant of the longest TTL.
+  if (!intact(partition, gate)) command.least_grace = settings_.policy.maximum_ttl;
   command.keep_leases = keep;
   command.seen_sequence = partition.seen.sequence;
   command.audit.request_id = ids_.request();

@@ -67,6 +67,7 @@ class Recovery {
   void on_gate(Partition& partition, const store::GateResult& result);
   void wait_then_read(Partition& partition, Milliseconds delay);
   void init(Partition& partition);
+  [[nodiscard]] bool intact(const Partition& partition, const store::Gate& gate) const;
   void recover(Partition& partition, const store::Gate& gate, bool keep);
   void on_recovered(Partition& partition, const store::RecoverResult& result, bool keep);
   void serve(Partition& partition, const store::Gate& gate);

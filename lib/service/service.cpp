@@ -100,7 +100,7 @@ core::Outcome<Session*> LeaseService::open_session(const core::Principal& princi
   }
   if (Session* existing = kernel_.sessions.find(owner.instance)) {
     if (existing->online()) std::exchange(existing->sink, nullptr)->superseded();
-    surrendered(*existing, false);
+    farewell_answered(*existing);
     return existing;
   }
   Session* session = kernel_.sessions.open(owner, principal);
@@ -135,13 +135,25 @@ void LeaseService::disconnected(SessionId id, const EventSink& sink, Departure d
   session->sink = nullptr;
   session->offline_since = kernel_.now();
   kernel_.session_gone(*session);
-  surrendered(*session, departure == Departure::left);
+  if (departure == Departure::left) release_lost(*session);
+  farewell_answered(*session);
   for (HeldLease* lease = session->leases; lease != nullptr;) {
     HeldLease* next = lease->next;
     let_go(*session, *lease, departure);
     lease = next;
   }
   kernel_.drop_if_done(*session);
+}
+
+/// The worker relies on none of these, and knows: what the store may still hold is given back.
+void LeaseService::release_lost(Session& session) {
+  for (auto& [lease_id, loss] : session.lost) {
+    if (!std::exchange(loss.may_be_released, false) || loss.until <= kernel_.now()) continue;
+    const auto digest = core::lock_of(lease_id);
+    SL_ASSERT(digest);
+    kernel_.release_orphan({*digest, lease_id, loss.token, session.owner}, *session.principal,
+                           loss.until);
+  }
 }
 
 void LeaseService::let_go(Session& session, HeldLease& lease, Departure departure) {
@@ -300,24 +312,8 @@ void LeaseService::drain(std::move_only_function<void()> drained) {
   drain_timer_ = seams_.timers.at(kernel_.now() + notice, [this] { finish_drain(); });
 }
 
-/// Told first: from that instant on the worker may not rely on it. It is given away when the worker
-/// has shown that it knows; one that may still rely on it without having read that keeps others
-/// out until it expires.
-void LeaseService::surrender(HeldLease& lease) {
-  Session& session = *lease.session;
-  if (session.online() && !lease.keep_on_disconnect) {
-    session.surrendered.push_back({lease.digest, lease.lease_id(), lease.token, session.owner});
-  }
-  lease.valid_until = kernel_.now();
-  kernel_.loss.lose(lease, core::LossReason::shutdown, std::nullopt);
-}
-
-void LeaseService::surrendered(Session& session, bool taken_note) {
-  if (session.surrendered.empty()) return;
-  const BootTime until = kernel_.now() + drain_limit;
-  for (store::Holder& holder : std::exchange(session.surrendered, {})) {
-    if (taken_note) kernel_.release_orphan(std::move(holder), *session.principal, until);
-  }
+void LeaseService::farewell_answered(Session& session) {
+  if (!std::exchange(session.bidden_farewell, false)) return;
   --farewells_;
   end_drain_when_idle();
 }
@@ -329,16 +325,25 @@ void LeaseService::end_drain_when_idle() {
   });
 }
 
+/// Each holder is told that it may rely on its lease no more. The lease is given away when its
+/// worker has shown that it knows; one that may not have read it keeps others out until it expires.
 void LeaseService::finish_drain() {
-  kernel_.held.for_each([this](HeldLease& lease) { surrender(lease); });
+  kernel_.held.for_each([this](HeldLease& lease) {
+    Session& session = *lease.session;
+    const bool tell_all = session.online() && !session.bidden_farewell;
+    lease.valid_until = kernel_.now();
+    kernel_.loss.lose(lease, core::LossReason::shutdown, std::nullopt);
+    if (tell_all) {
+      session.bidden_farewell = true;
+      ++farewells_;
+    }
+  });
   kernel_.recovery.save();
   drain_timer_ = seams_.timers.at(kernel_.now() + drain_limit, [this] {
     if (drained_) std::exchange(drained_, nullptr)();
   });
-  kernel_.sessions.for_each([this](Session& session) {
-    if (session.surrendered.empty()) return;
-    ++farewells_;
-    session.sink->farewell();
+  kernel_.sessions.for_each([](Session& session) {
+    if (session.bidden_farewell) session.sink->farewell();
   });
   end_drain_when_idle();
 }

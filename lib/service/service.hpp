@@ -69,8 +69,8 @@ class LeaseService final : private store::StoreListener {
   void on_new_epoch(std::uint32_t partition, core::Epoch epoch);
   void let_go(Session& session, HeldLease& lease, Departure departure);
   void housekeeping();
-  void surrender(HeldLease& lease);
-  void surrendered(Session& session, bool taken_note);
+  void release_lost(Session& session);
+  void farewell_answered(Session& session);
   void end_drain_when_idle();
   void finish_drain();
 

@@ -11,12 +11,12 @@ void Session::tell(const core::Event& event) {
   }
 }
 
-void Session::remember_lost(const core::LeaseId& lease_id, BootTime until, BootTime now) {
+void Session::remember_lost(const core::LeaseId& lease_id, const LostLease& loss, BootTime now) {
   // Clean up only when the table has doubled since nothing was in it, so that this stays cheap.
   if (lost.size() >= 64 && (lost.size() & (lost.size() - 1)) == 0) {
-    std::erase_if(lost, [now](const auto& entry) { return entry.second <= now; });
+    std::erase_if(lost, [now](const auto& entry) { return entry.second.until <= now; });
   }
-  lost.insert_or_assign(lease_id, until);
+  lost.insert_or_assign(lease_id, loss);
 }
 
 }  // namespace starlease::service

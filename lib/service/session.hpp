@@ -10,7 +10,6 @@
 #include "lib/core/calls.hpp"
 #include "lib/core/principal.hpp"
 #include "lib/service/settings.hpp"
-#include "lib/store/commands.hpp"
 
 namespace starlease::service {
 
@@ -39,6 +38,16 @@ class EventSink {
 /// Names a session within this daemon; never reused.
 enum class SessionId : std::uint64_t { none = 0 };
 
+/// A loss that was told.
+struct LostLease {
+  /// By then the store has ended it too.
+  BootTime until;
+  core::FencingToken token;
+  /// The store may hold it still, and the worker relies on it no more once its connection has
+  /// ended.
+  bool may_be_released = false;
+};
+
 struct Session {
   SessionId id{};
   core::Owner owner;
@@ -52,12 +61,12 @@ struct Session {
   HeldLease* leases = nullptr;
   std::size_t lease_count = 0;
   /// Leases told lost, until the store itself would answer so (bounded by what it held).
-  std::unordered_map<core::LeaseId, BootTime> lost;
+  std::unordered_map<core::LeaseId, LostLease> lost;
   /// Losses that happened while offline; told right after the resuming hello.
   std::vector<core::Event> missed;
   BootTime offline_since;
-  /// Told lost by a drain, but not yet released in the store: the worker has not taken note.
-  std::vector<store::Holder> surrendered;
+  /// Told all by a drain; its worker has not closed in answer yet.
+  bool bidden_farewell = false;
   /// Numbers of its requests that wait for the store.
   std::unordered_set<std::uint64_t> pending;
 
@@ -68,8 +77,8 @@ struct Session {
   [[nodiscard]] bool told_lost(const core::LeaseId& lease_id) const {
     return lost.contains(lease_id);
   }
-  /// Remembers a told loss until `until`, and drops what has passed by `now`.
-  void remember_lost(const core::LeaseId& lease_id, BootTime until, BootTime now);
+  /// Remembers a told loss, and drops those that have passed by `now`.
+  void remember_lost(const core::LeaseId& lease_id, const LostLease& loss, BootTime now);
 };
 
 }  // namespace starlease::service

@@ -22,6 +22,8 @@ struct RecoverySettings {
   OnRestart on_restart = OnRestart::new_epoch;
   store::RecoveryGrace grace = store::RecoveryGrace::ttl;
   Milliseconds clock_tolerance{500};
+  /// What the store acknowledged outlives its process: it stands alone and syncs every write.
+  bool writes_survive = false;
   /// An operator's word that the namespace is new: an absent gate is then made, not recovered.
   bool init_namespace = false;
 };

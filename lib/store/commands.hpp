@@ -203,7 +203,8 @@ struct RecoverCommand {
   /// The highest token that this daemon has seen in the partition; 0 for none.
   core::FencingToken seen_token;
   RecoveryGrace grace = RecoveryGrace::ttl;
-  Milliseconds maximum_ttl{};
+  /// The grace lasts at least this long, and longer if the gate knows of a longer TTL.
+  Milliseconds least_grace{};
   /// trust-durable: keep the epoch if the gate's sequence is at least `seen_sequence`.
   bool keep_leases = false;
   std::int64_t seen_sequence = 0;

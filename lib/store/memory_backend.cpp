@@ -389,8 +389,7 @@ RecoverResult MemoryBackend::recover(const RecoverCommand& command, BackendTime 
   if (!command.keep_leases || gate.sequence < command.seen_sequence) {
     const std::int64_t floor = std::max(
         {core::unix_ms(now) * 1000, gate.token_floor.value + 1, command.seen_token.value + 1});
-    const bool lost_gate = gate.state == GateState::absent;
-    const Milliseconds longest = lost_gate ? command.maximum_ttl : partition.largest_ttl;
+    const Milliseconds longest = std::max(command.least_grace, partition.largest_ttl);
     gate.epoch = {floor};
     gate.token_floor = {floor};
     if (command.grace == RecoveryGrace::ttl) {

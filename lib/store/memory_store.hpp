@@ -24,6 +24,9 @@ class MemoryStore final : public LeaseStore {
   // --- what a test may do to it ---
   /// The process starts again with its data: the gate no longer fits the server.
   void restart() { backend_.restart(); }
+  /// The process starts again with what it held when data() was copied.
+  [[nodiscard]] const MemoryBackend::Data& data() const { return backend_.data(); }
+  void restart_with(MemoryBackend::Data data) { backend_.restart_with(std::move(data)); }
   /// All data is gone, and the process is new.
   void wipe() { backend_.wipe(); }
   /// While stalled, commands are taken and not answered: they complete as unknown at their

@@ -79,7 +79,12 @@ def test_detached_lease_is_renewed_inspected_and_released_by_later_commands(cli)
     renewed = cli.json("renew", *lease, "--ttl", "9s", env=session)
     assert renewed["lease"]["fencing_token"] == grant["lease"]["fencing_token"]
     assert renewed["lease"]["ttl_ms"] == 9000
-    assert cli.json("release", *lease, expect=LOST)["code"] == "lease_lost"  # another session
+    no_session = cli.run("release", *lease)
+    assert no_session.returncode == USAGE and "STARLEASE_INSTANCE" in no_session.stderr
+    other = cli.json("acquire", identity_word(ipc.identity()), "--detach")
+    theirs = {"STARLEASE_INSTANCE": other["service_instance_id"],
+              "STARLEASE_RESUME": other["resume"]}
+    assert cli.json("release", *lease, env=theirs, expect=LOST)["code"] == "lease_lost"
     assert cli.json("release", *lease, env=session)["code"] == "lease_released"
     assert cli.json("inspect", word)["lease"]["state"] == "released"
 

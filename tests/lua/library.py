@@ -252,9 +252,9 @@ class Leases:
         return {"answer": answer[0], **dict(zip(GATE_BLOCK, answer[4:]))}
 
     def recover(self, observed=None, wall_ms=None, tolerance_ms=500, seen_token=0, grace="ttl",
-                maximum_ttl_ms=60000, keep=0, seen_sequence=0):
+                least_grace_ms=0, keep=0, seen_sequence=0):
         gate = self.gate_block()
         wall_ms = gate["time_us"] // 1000 if wall_ms is None else wall_ms
         return self.call("recover", gate["observed"] if observed is None else observed, wall_ms,
-                         tolerance_ms, seen_token, grace, maximum_ttl_ms, keep, seen_sequence,
+                         tolerance_ms, seen_token, grace, least_grace_ms, keep, seen_sequence,
                          self.namespace, 1, serial("request"), "", "", "", "")

@@ -34,7 +34,7 @@ def test_partition_whose_gate_was_lost_is_not_new(leases):
 def test_recovery_of_a_lost_gate_gives_higher_tokens_after_the_grace(leases, clock):
     first = leases.held()
     leases.client("FLUSHALL")
-    answer = leases.recover(maximum_ttl_ms=5000)
+    answer = leases.recover(least_grace_ms=5000)
     assert answer[0] == b"recovered"
     blocked = leases.acquire(leases.request())
     assert blocked[0] == b"grace" and 0 < blocked[4] <= 5000
@@ -61,6 +61,16 @@ def test_recovery_waits_out_the_largest_ttl_ever_granted(leases):
     leases.recover()
     gate = leases.gate_block()
     assert gate["grace_until"] - gate["recovered_at"] == 7000
+
+
+def test_recovery_of_data_that_went_back_waits_for_as_long_as_the_daemon_says(leases, client):
+    kept = client("DUMP", leases.gate)
+    leases.held(ttl_ms=30000)
+    client("RESTORE", leases.gate, 0, kept, "REPLACE")  # a copy that lacks the newest grant
+    leases.recover(least_grace_ms=60000)
+    gate = leases.gate_block()
+    assert gate["largest_ttl_ms"] == 0
+    assert gate["grace_until"] - gate["recovered_at"] == 60000
 
 
 def test_recovery_is_done_once(leases):

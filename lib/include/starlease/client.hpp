@@ -169,7 +169,7 @@ class Client {
   using Callback = std::function<void(Result<T>)>;
 
   /// Connects and greets. Errors: no_daemon (nothing listens, no permission, path of more than 107
-  /// bytes), invalid_credential, invalid_lease_request (another protocol version), local_deadline.
+  /// bytes), invalid_credential, invalid_lease_request (another protocol version).
   static Result<Client> connect(const ClientOptions& options = {});
 
   Client(Client&&) noexcept;

@@ -3,6 +3,10 @@
 // other header of the project.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "starlease needs C++20: compile with -std=c++20 or newer"
+#endif
+
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>

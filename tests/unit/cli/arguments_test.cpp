@@ -74,8 +74,15 @@ TEST_CASE("mistakes are usage errors that name what is wrong") {
     CHECK_MESSAGE(farewell.text.find(word) != std::string::npos, farewell.text);
   };
   told({}, "A subcommand is required");
-  told({"fly"}, "fly");
-  told({"acquire", lock, "--ttl", "soon"}, "duration");
+  told({"fly"}, "there is no command \"fly\"; see starlease --help");
+  told({"fly", "--help"}, "there is no command \"fly\"");
+  told({"admin", "fly"}, "there is no command \"fly\"; see starlease admin --help");
+  told({"run", lock, "echo"}, "stands behind \"--\"");
+  told({"acquire"}, "IDENTITY: is missing");
+  told({"--timeout", "0", "ping"}, "must be more than 0");
+  told({"renew", "--lease-id", "l", "--token", "1"}, "STARLEASE_INSTANCE");
+  told({"admin", "deploy"}, "FILE is missing");
+  told({"acquire", lock, "--ttl", "soon"}, "1ms to 366 days");
   told({"run", lock}, "CMD");
   told({"run", lock, "--"}, "CMD");
   told({"ping", "--", "x"}, "--");

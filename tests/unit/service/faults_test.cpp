@@ -147,6 +147,44 @@ TEST_CASE("without a link nothing is submitted and the answer says so at once") 
         core::BackendState::unavailable);
 }
 
+TEST_CASE("a lease that was told lost is given back once its worker has gone") {
+  World world;
+  Worker& worker = world.worker();
+  auto call = world.acquire_call();
+  call.heartbeat = 500ms;
+  REQUIRE(world.now(worker, call));
+  world.advance(600ms);
+  REQUIRE(worker.all<core::LeaseLost>().size() == 1);
+  CHECK(world.store.held(digest_of(identity())));
+  world.service->disconnected(worker.session, worker, service::Departure::left);
+  world.advance(2ms);
+  CHECK(!world.store.held(digest_of(identity())));
+}
+
+TEST_CASE("data that went back may lack the longest TTL: the grace is the policy's maximum") {
+  for (const bool writes_survive : {true, false}) {
+    auto settings = short_settings();
+    settings.recovery.writes_survive = writes_survive;
+    World world(settings);
+    Worker& worker = world.worker();
+    const auto older = world.store.data();
+    world.acquire(worker);
+    world.store.disconnect();
+    // Where writes survive, only data that is provably older asks for the longer grace.
+    if (writes_survive) {
+      world.store.restart_with(older);
+    } else {
+      world.store.restart();
+    }
+    world.store.connect();
+    world.advance(8s);
+    CHECK(code_of(world.now(worker, world.acquire_call())) ==
+          core::FailureCode::lease_backend_unavailable);
+    world.advance(3500ms);
+    CHECK(world.now(worker, world.acquire_call()));
+  }
+}
+
 TEST_CASE("a restarted store is recovered: leases lost, grace kept, tokens higher") {
   World world;
   Worker& worker = world.worker();

@@ -22,6 +22,7 @@ inline service::Settings short_settings() {
   settings.policy.maximum_ttl = 10s;
   settings.policy.maximum_lifetime = 60s;
   settings.recovery.init_namespace = true;
+  settings.recovery.writes_survive = true;
   return settings;
 }
 

@@ -60,7 +60,6 @@ struct World {
   RecoverResult recover(RecoverCommand command = {}) {
     command.observed = backend.read_gate(0).gate.observed;
     command.clock_tolerance = 500ms;
-    command.maximum_ttl = 60s;
     return backend.recover(command, now);
   }
 
