@@ -3,10 +3,11 @@
 
     tests/run.py [--suite NAME]... [-k WORD] [--list]
 
-Suites, in order: tidy, unit and fuzz (sanitized build), lua and integration (release build),
-integration-asan (the tests marked `asan`, sanitized build), packaging (release build). The builds
-must be there: `./dev test` sees to that. Counts come from the runners' own results (doctest's
-summary, pytest's JUnit file), never from exit codes alone; a suite that ran nothing has failed.
+Suites, in order: tidy, unit and fuzz (sanitized build), sim (both builds), lua and integration
+(release build), integration-asan (the tests marked `asan`, sanitized build), packaging (release
+build). The builds must be there: `./dev test` sees to that. Counts come from the runners' own
+results (doctest's summary, pytest's JUnit file), never from exit codes alone; a suite that ran
+nothing has failed.
 The last line is `N passed, N failed, N skipped`. Standard library only.
 """
 
@@ -121,6 +122,25 @@ def run_fuzz(word):
     return tally
 
 
+# What the simulator ends with when a checker has found a violation of safety.
+SIM_SAFETY = 3
+
+
+def run_sim(word):
+    """The smoke on both builds; and the canary, whose planted fault the checkers must find."""
+    tally = Tally()
+    for build in (ASAN, RELEASE):
+        for name, command, environment in built_tests(build, "sim"):
+            if word and word not in name:
+                continue
+            code, output = run_program(command, environment)
+            if code == (SIM_SAFETY if name == "sim-canary" else 0):
+                tally.add(passed=1)
+            else:
+                tally.fail(f"{name} of {build.name}: ended with {code}\n{output[-6000:]}")
+    return tally
+
+
 def count_junit(path, tally):
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         outcomes = {child.tag for child in case}
@@ -196,6 +216,7 @@ SUITES = {
     "tidy": run_tidy,
     "unit": run_unit,
     "fuzz": run_fuzz,
+    "sim": run_sim,
     "lua": run_lua,
     "integration": run_integration,
     "integration-asan": run_integration_asan,

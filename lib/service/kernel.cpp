@@ -80,9 +80,7 @@ void Kernel::release_orphan(store::Holder holder, const core::Principal& princip
 }
 
 void Kernel::drop_if_done(Session& session) {
-  if (!session.online() && session.lease_count == 0 && session.missed.empty()) {
-    sessions.erase(session.id);
-  }
+  if (session.done(now())) sessions.erase(session.id);
 }
 
 core::Failure failure_of(const store::Head& head) {

@@ -262,7 +262,8 @@ void LeaseService::housekeeping() {
   std::vector<SessionId> stale;
   kernel_.sessions.for_each([&](Session& session) {
     const bool idle = !session.online() && session.lease_count == 0;
-    if (idle && now - session.offline_since > keep) stale.push_back(session.id);
+    const bool long_gone = idle && now - session.offline_since > keep;
+    if (long_gone || session.done(now)) stale.push_back(session.id);
   });
   for (const SessionId id : stale) kernel_.sessions.erase(id);
   housekeeping_ = seams_.timers.at(now + housekeeping_every, [this] { housekeeping(); });

@@ -1,6 +1,8 @@
 // A worker's session; see the header.
 #include "lib/service/session.hpp"
 
+#include <algorithm>
+
 namespace starlease::service {
 
 void Session::tell(const core::Event& event) {
@@ -9,6 +11,11 @@ void Session::tell(const core::Event& event) {
   } else if (std::holds_alternative<core::LeaseLost>(event)) {
     missed.push_back(event);
   }
+}
+
+bool Session::done(BootTime now) const {
+  const auto passed = [now](const auto& entry) { return entry.second.until <= now; };
+  return !online() && lease_count == 0 && missed.empty() && std::ranges::all_of(lost, passed);
 }
 
 void Session::remember_lost(const core::LeaseId& lease_id, const LostLease& loss, BootTime now) {

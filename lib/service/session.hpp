@@ -77,6 +77,8 @@ struct Session {
   [[nodiscard]] bool told_lost(const core::LeaseId& lease_id) const {
     return lost.contains(lease_id);
   }
+  /// True if nobody could miss it: offline, nothing held, no loss left to tell or to stand by.
+  [[nodiscard]] bool done(BootTime now) const;
   /// Remembers a told loss, and drops those that have passed by `now`.
   void remember_lost(const core::LeaseId& lease_id, const LostLease& loss, BootTime now);
 };

@@ -162,6 +162,25 @@ TEST_CASE("a loss while away is told right after the resuming hello, once") {
   CHECK(worker.all<core::LeaseLost>().empty());
 }
 
+TEST_CASE("what was told lost stays lost, also for the worker that comes back for it") {
+  World world;
+  Worker& worker = world.worker();
+  auto call = world.acquire_call();
+  call.on_disconnect = core::OnDisconnect::keep;
+  call.heartbeat = 500ms;
+  auto outcome = world.now(worker, call);
+  REQUIRE(outcome);
+  const auto lease = std::get<core::GrantAnswer>(*outcome);
+  world.advance(600ms);
+  REQUIRE(worker.all<core::LeaseLost>().size() == 1);
+  world.service->disconnected(worker.session, worker, service::Departure::left);
+  world.advance(10ms);
+  Worker& back = world.workers.emplace_back();
+  world.greet(back, worker.hello);
+  CHECK(world.store.held(digest_of(identity())));
+  CHECK(code_of(world.now(back, world.renew_call(lease))) == core::FailureCode::lease_lost);
+}
+
 TEST_CASE("after the daemon restarted, resume and renew take the lease over") {
   World world;
   Worker& worker = world.worker();
@@ -176,6 +195,45 @@ TEST_CASE("after the daemon restarted, resume and renew take the lease over") {
   CHECK(std::get<core::GrantAnswer>(*renewed).grant.token == lease.grant.token);
   world.advance(20s);
   CHECK(back.all<core::LeaseLost>().empty());
+}
+
+TEST_CASE("a kept lease that a restarted daemon took over is still kept") {
+  World world;
+  Worker& worker = world.worker();
+  auto call = world.acquire_call();
+  call.on_disconnect = core::OnDisconnect::keep;
+  auto outcome = world.now(worker, call);
+  REQUIRE(outcome);
+  world.restart_daemon();
+  world.advance(5ms);
+  Worker& back = world.workers.emplace_back();
+  world.greet(back, worker.hello);
+  REQUIRE(world.now(back, world.renew_call(std::get<core::GrantAnswer>(*outcome))));
+  world.service->disconnected(back.session, back, service::Departure::left);
+  world.advance(100ms);
+  CHECK(world.store.held(digest_of(identity())));
+}
+
+TEST_CASE("a repeated renewal of a lease that has ended tells the whole lease, and its end") {
+  World world;
+  Worker& worker = world.worker();
+  const auto lease = world.acquire(worker);
+  const auto renew = world.renew_call(lease);
+  REQUIRE(world.now(worker, renew));
+  REQUIRE(world.now(worker, world.release_call(lease)));
+  auto again = world.now(worker, renew);
+  REQUIRE(again);
+  const auto& past = std::get<core::GrantAnswer>(*again);
+  CHECK(past.identity == lease.identity);
+  CHECK(past.grant.lease_id == lease.grant.lease_id);
+  REQUIRE(past.replay);
+  CHECK(past.replay->current_state == core::LeaseState::released);
+  CHECK(past.valid_for <= 0ms);
+  // Once a successor has taken the record's place, all that is left to say is that it is over.
+  world.acquire(worker);
+  auto later = world.now(worker, renew);
+  CHECK(code_of(later) == core::FailureCode::lease_lost);
+  CHECK(later.error().replayed);
 }
 
 TEST_CASE("a second connection of the same instance takes it over") {
