@@ -69,7 +69,7 @@ class UnixStream final : public base::ByteStream {
   base::StreamHandler* handler_ = nullptr;
   State state_ = State::open;
   bool paused_ = false;
-  bool ending_ = false;  // end_writing() was called
+  bool ending_ = false;        // end_writing() was called
   bool blocked_ = false;       // the socket's buffer was full when last tried
   bool peer_died_ = false;     // found out inside watch_peer(), told on the next turn
   bool* destroyed_ = nullptr;  // set while drain_then_finish() is on the stack

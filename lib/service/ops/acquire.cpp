@@ -281,8 +281,7 @@ class UnknownAcquire final : public PendingOperation {
       const auto* acquired = std::get_if<store::AcquireResult>(&result.outcome);
       const bool granted = acquired != nullptr && acquired->head.status == Status::ok;
       const bool active = result.current_state == core::LeaseState::active;
-      const bool held =
-          granted && kernel_.held.is_held(command_.digest, acquired->grant.lease_id);
+      const bool held = granted && kernel_.held.is_held(command_.digest, acquired->grant.lease_id);
       // A worker that is still there may claim it under the same request_id until it expires.
       if (granted && active && !held && online()) return rest_or_end();
       if (granted && active && !held) {
