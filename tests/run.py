@@ -3,10 +3,10 @@
 
     tests/run.py [--suite NAME]... [-k WORD] [--list]
 
-Suites, in order: tidy, unit and fuzz (sanitized build), sim (both builds), lua and integration
-(release build), integration-asan (the tests marked `asan`, sanitized build), packaging (release
-build). The builds must be there: `./dev test` sees to that. Counts come from the runners' own
-results (doctest's summary, pytest's JUnit file), never from exit codes alone; a suite that ran
+Suites, in order: tidy, unit and fuzz (sanitized build), sim (both builds), lua, conformance and
+integration (release build), integration-asan (the tests marked `asan`, sanitized build), packaging
+(release build). The builds must be there: `./dev test` sees to that. Counts come from the runners'
+own results (doctest's summary, pytest's JUnit file), never from exit codes alone; a suite that ran
 nothing has failed.
 The last line is `N passed, N failed, N skipped`. Standard library only.
 """
@@ -141,6 +141,19 @@ def run_sim(word):
     return tally
 
 
+def run_conformance(word):
+    tally = Tally()
+    for name, command, environment in built_tests(RELEASE, "conformance"):
+        if word and word not in name:
+            continue
+        code, output = run_program(command, environment)
+        if code == 0 and "no difference" in output:
+            tally.add(passed=1)
+        else:
+            tally.fail(f"{name}: ended with {code}\n{output[-6000:]}")
+    return tally
+
+
 def count_junit(path, tally):
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         outcomes = {child.tag for child in case}
@@ -218,6 +231,7 @@ SUITES = {
     "fuzz": run_fuzz,
     "sim": run_sim,
     "lua": run_lua,
+    "conformance": run_conformance,
     "integration": run_integration,
     "integration-asan": run_integration_asan,
     "packaging": run_packaging,

@@ -100,8 +100,17 @@ LeaseState MemoryBackend::effective(const Partition& partition, const core::Leas
 LeaseState MemoryBackend::state_of(const Partition& partition, const Slot* slot,
                                    const Remembered& remembered, BackendTime now) {
   if (remembered.ended != LeaseState::active) return remembered.ended;
+  const bool granted = std::visit(
+      [](const auto& result) { return result.head.status == Status::ok; }, remembered.result);
+  if (!granted) return LeaseState::expired;  // of no lease that can be told
   if (slot != nullptr && slot->record && slot->record->grant.lease_id == remembered.lease_id) {
     return effective(partition, *slot->record, now);
+  }
+  const auto acquired = partition.remembered.find(remembered.acquire_scope);
+  if (acquired != partition.remembered.end() &&
+      acquired->second.lease_id == remembered.lease_id &&
+      acquired->second.ended != LeaseState::active) {
+    return acquired->second.ended;
   }
   return remembered.epoch != partition.gate.epoch ? LeaseState::revoked : LeaseState::expired;
 }
@@ -123,12 +132,13 @@ bool MemoryBackend::replay(Partition& partition, const Idempotency& key, Slot* s
     return true;
   }
   result = std::get<Result>(remembered.result);
-  const Status status = result.head.status;
+  const Head first = result.head;
   result.head = head;
-  result.head.status = status;
+  result.head.status = first.status;
+  result.head.retry_after = first.retry_after;
   result.head.replayed = true;
   if constexpr (!std::is_same_v<Result, ReleaseResult>) {
-    if (status == Status::ok) {
+    if (first.status == Status::ok) {
       result.current_state = state_of(partition, slot, remembered, head.now);
       const bool active = result.current_state == LeaseState::active;
       result.current_expires_at = active ? slot->record->grant.expires_at : remembered.expires_at;
@@ -138,11 +148,12 @@ bool MemoryBackend::replay(Partition& partition, const Idempotency& key, Slot* s
 }
 
 template <class Result>
-void MemoryBackend::remember(Partition& partition, const Idempotency& key, const Head& head,
-                             Result result, const core::LeaseRecord* record) {
+MemoryBackend::Remembered* MemoryBackend::remember(Partition& partition, const Idempotency& key,
+                                                   const Head& head, Result result,
+                                                   const core::LeaseRecord* record) {
   const bool done = result.head.status == Status::ok;
   const Milliseconds kept = done ? key.retention : key.refusal_retention;
-  if (kept <= Milliseconds(0)) return;
+  if (kept <= Milliseconds(0)) return nullptr;
   Remembered entry;
   entry.digest = key.digest;
   entry.result = std::move(result);
@@ -152,7 +163,22 @@ void MemoryBackend::remember(Partition& partition, const Idempotency& key, const
     entry.epoch = record->epoch;
     entry.expires_at = record->grant.expires_at;
   }
-  partition.remembered.insert_or_assign(key.scope.value, std::move(entry));
+  return &partition.remembered.insert_or_assign(key.scope.value, std::move(entry)).first->second;
+}
+
+template <class Result>
+Result MemoryBackend::lost(Partition& partition, const Slot& slot, const Holder& holder,
+                           const Idempotency& key, const Head& head) {
+  Result result;
+  result.head = head;
+  result.head.status = Status::lost;
+  LeaseState state = LeaseState::active;
+  if (slot.record && holds(*slot.record, holder)) {
+    state = effective(partition, *slot.record, head.now);
+    if constexpr (requires { result.state; }) result.state = state;
+  }
+  if (Remembered* kept = remember(partition, key, head, result, nullptr)) kept->ended = state;
+  return result;
 }
 
 void MemoryBackend::end(Partition& partition, Slot& slot, LeaseState state, BackendTime now,
@@ -171,13 +197,13 @@ AcquireResult MemoryBackend::acquire(const AcquireCommand& command) {
   Head head = begin(partition);
   if (head.status != Status::ok) return refused<AcquireResult>(head, head.status);
   Slot& slot = partition.slots[command.digest];
+  if (slot.corrupt) return refused<AcquireResult>(head, Status::quarantined);
   AcquireResult result;
   if (replay(partition, command.idempotency, &slot, head, result)) return result;
   if (head.now < partition.gate.grace_until) {
     head.retry_after = partition.gate.grace_until - head.now;
     return refused<AcquireResult>(head, Status::grace);
   }
-  if (slot.corrupt) return refused<AcquireResult>(head, Status::quarantined);
   result.head = head;
   if (slot.record && effective(partition, *slot.record, head.now) == LeaseState::active) {
     const core::LeaseRecord& holder = *slot.record;
@@ -186,6 +212,13 @@ AcquireResult MemoryBackend::acquire(const AcquireCommand& command) {
     if (holder.owner == command.owner) result.own_lease_id = holder.grant.lease_id;
     remember(partition, command.idempotency, head, result, nullptr);
     return result;
+  }
+  if (slot.record) {
+    // The record goes; how its lease ended stays with the acquisition.
+    const auto acquired = partition.remembered.find(slot.acquire_scope);
+    if (acquired != partition.remembered.end()) {
+      acquired->second.ended = effective(partition, *slot.record, head.now);
+    }
   }
   const std::int64_t token = std::max(slot.counter, partition.gate.token_floor.value) + 1;
   if (token > core::limits::maximum_token) {
@@ -225,19 +258,21 @@ TimedRenewalsResult MemoryBackend::renew_timed(const std::vector<TimedRenewal>& 
       one.status = Status::quarantined;
       continue;
     }
-    if (!slot.record || slot.record->grant.lease_id != renewal.holder.lease_id) continue;
+    if (!slot.record || !holds(*slot.record, renewal.holder)) continue;
     const LeaseState state = effective(partition, *slot.record, now);
-    if (state != LeaseState::active) one.state = state;
-    if (state != LeaseState::active || !holds(*slot.record, renewal.holder)) continue;
+    if (state != LeaseState::active) {
+      one.state = state;
+      continue;
+    }
     core::Grant& grant = slot.record->grant;
     one.status = Status::ok;
     if (renewal.sequence > slot.sequence) {
       slot.sequence = renewal.sequence;
       grant.renewed_at = now;
-      grant.ttl = renewal.ttl;
       grant.expires_at =
           std::min(now + renewal.ttl, grant.acquired_at + slot.record->maximum_lifetime);
-      partition.largest_ttl = std::max(partition.largest_ttl, renewal.ttl);
+      grant.ttl = grant.expires_at - now;
+      partition.largest_ttl = std::max(partition.largest_ttl, grant.ttl);
     }
     one.expires_at = grant.expires_at;
   }
@@ -249,26 +284,26 @@ RenewResult MemoryBackend::renew(const RenewCommand& command) {
   Head head = begin(partition);
   if (head.status != Status::ok) return refused<RenewResult>(head, head.status);
   Slot& slot = partition.slots[command.holder.digest];
+  if (slot.corrupt) return refused<RenewResult>(head, Status::quarantined);
   RenewResult result;
   if (replay(partition, command.idempotency, &slot, head, result)) return result;
-  if (slot.corrupt) return refused<RenewResult>(head, Status::quarantined);
   result.head = head;
   const bool held = slot.record && holds(*slot.record, command.holder) &&
                     effective(partition, *slot.record, head.now) == LeaseState::active;
   if (!held) {
-    result.head.status = Status::lost;
-    remember(partition, command.idempotency, head, result, nullptr);
-    return result;
+    return lost<RenewResult>(partition, slot, command.holder, command.idempotency, head);
   }
   core::LeaseRecord& record = *slot.record;
   record.grant.renewed_at = head.now;
-  record.grant.ttl = command.ttl;
   record.grant.expires_at =
       std::min(head.now + command.ttl, record.grant.acquired_at + record.maximum_lifetime);
-  partition.largest_ttl = std::max(partition.largest_ttl, command.ttl);
+  record.grant.ttl = record.grant.expires_at - head.now;
+  partition.largest_ttl = std::max(partition.largest_ttl, record.grant.ttl);
   result.grant = record.grant;
   result.current_expires_at = record.grant.expires_at;
-  remember(partition, command.idempotency, head, result, &record);
+  if (Remembered* kept = remember(partition, command.idempotency, head, result, &record)) {
+    kept->acquire_scope = slot.acquire_scope;
+  }
   result.record = record;
   return result;
 }
@@ -278,22 +313,22 @@ ReleaseResult MemoryBackend::release(const ReleaseCommand& command) {
   Head head = begin(partition);
   if (head.status != Status::ok) return refused<ReleaseResult>(head, head.status);
   Slot& slot = partition.slots[command.holder.digest];
+  if (slot.corrupt) return refused<ReleaseResult>(head, Status::quarantined);
   ReleaseResult result;
   if (replay(partition, command.idempotency, &slot, head, result)) return result;
-  if (slot.corrupt) return refused<ReleaseResult>(head, Status::quarantined);
   result.head = head;
   const bool held = slot.record && holds(*slot.record, command.holder) &&
                     effective(partition, *slot.record, head.now) == LeaseState::active;
   if (!held) {
-    result.head.status = Status::lost;
-    remember(partition, command.idempotency, head, result, nullptr);
-    return result;
+    return lost<ReleaseResult>(partition, slot, command.holder, command.idempotency, head);
   }
   end(partition, slot, LeaseState::released, head.now, "released");
   result.released_at = head.now;
   result.lease_id = command.holder.lease_id;
   result.token = command.holder.token;
-  remember(partition, command.idempotency, head, result, nullptr);
+  if (Remembered* kept = remember(partition, command.idempotency, head, result, nullptr)) {
+    kept->ended = LeaseState::released;
+  }
   notify(NoticeKind::released, partition.gate.partition, command.holder.digest,
          command.holder.lease_id);
   return result;
@@ -314,7 +349,7 @@ InspectResult MemoryBackend::inspect(const InspectCommand& command) {
   result.record->state = effective(partition, *slot.record, head.now);
   if (result.record->state != slot.record->state) {
     const bool expired = result.record->state == LeaseState::expired;
-    result.record->ended_at = slot.record->grant.expires_at;
+    result.record->ended_at = expired ? slot.record->grant.expires_at : partition.recovered_at;
     result.record->end_reason = expired ? "expired" : "recovered";
   }
   return result;
@@ -324,6 +359,9 @@ ResolveResult MemoryBackend::resolve(const ResolveCommand& command) {
   Partition& partition = of(command.digest);
   const Head head = begin(partition);
   if (head.status != Status::ok) return refused<ResolveResult>(head, head.status);
+  if (partition.slots[command.digest].corrupt) {
+    return refused<ResolveResult>(head, Status::quarantined);
+  }
   const auto found = partition.remembered.find(command.scope.value);
   if (found == partition.remembered.end() || found->second.until <= head.now) {
     return refused<ResolveResult>(head, Status::not_found);
@@ -344,7 +382,11 @@ GateResult MemoryBackend::read_gate(std::uint32_t index) {
   result.head.status = Status::ok;
   result.head.now = clock_();
   result.gate = partition.gate;
+  const bool stepped_back = result.head.now < partition.gate.highest - clock_step_back;
   result.gate.on_this_server = partition.server == server_;
+  if (result.gate.on_this_server && result.gate.state == GateState::serving && stepped_back) {
+    result.gate.state = GateState::closed;
+  }
   result.gate.observed =
       std::to_string(partition.gate.epoch.value) + ":" + std::to_string(partition.server);
   result.head.epoch = partition.gate.epoch;
@@ -364,6 +406,7 @@ GateResult MemoryBackend::init_gate(const InitGateCommand& command) {
   partition.gate.epoch = {floor};
   partition.gate.token_floor = {floor};
   partition.gate.highest = now;
+  partition.gate.grace_until = now;
   partition.server = server_;
   result.head = begin(partition);
   result.gate = partition.gate;
@@ -392,9 +435,9 @@ RecoverResult MemoryBackend::recover(const RecoverCommand& command, BackendTime 
     const Milliseconds longest = std::max(command.least_grace, partition.largest_ttl);
     gate.epoch = {floor};
     gate.token_floor = {floor};
-    if (command.grace == RecoveryGrace::ttl) {
-      gate.grace_until = std::max(gate.grace_until, now + longest);
-    }
+    partition.recovered_at = now;
+    const bool waits = command.grace == RecoveryGrace::ttl;
+    gate.grace_until = waits ? std::max(gate.grace_until, now + longest) : now;
   }
   gate.state = GateState::serving;
   partition.server = server_;

@@ -28,7 +28,8 @@ class MemoryBackend {
     core::LeaseId lease_id;
     core::Epoch epoch;
     BackendTime expires_at;
-    core::LeaseState ended = core::LeaseState::active;  // terminal once it was told
+    core::LeaseState ended = core::LeaseState::active;  // terminal once it is known
+    std::string acquire_scope;                          // of the lease that a renewal is about
   };
   struct Slot {
     std::optional<core::LeaseRecord> record;
@@ -41,6 +42,7 @@ class MemoryBackend {
     Gate gate;
     std::uint64_t server = 0;  // where the gate was attested
     Milliseconds largest_ttl{};
+    BackendTime recovered_at;
     std::unordered_map<core::LockDigest, Slot> slots;
     std::unordered_map<std::string, Remembered> remembered;
   };
@@ -92,8 +94,12 @@ class MemoryBackend {
   template <class Result>
   bool replay(Partition& partition, const Idempotency& key, Slot* slot, Head& head, Result& result);
   template <class Result>
-  void remember(Partition& partition, const Idempotency& key, const Head& head, Result result,
-                const core::LeaseRecord* record);
+  static Remembered* remember(Partition& partition, const Idempotency& key, const Head& head,
+                       Result result, const core::LeaseRecord* record);
+  /// Not the active holder: refused, and remembered with the state that can be told.
+  template <class Result>
+  static Result lost(Partition& partition, const Slot& slot, const Holder& holder,
+                     const Idempotency& key, const Head& head);
   static void end(Partition& partition, Slot& slot, core::LeaseState state, BackendTime now,
                   std::string reason);
   void notify(NoticeKind kind, std::uint32_t partition, const core::LockDigest& digest,

@@ -27,7 +27,8 @@ class ExclusiveChecker final : public Observer {
       fail("granted " + result.grant.lease_id.value + " twice");
     }
     if (held != holders_.end()) ended_.insert(held->second.lease_id);
-    holders_[command.digest] = {result.grant.lease_id, result.grant.expires_at, result.head.epoch};
+    holders_[command.digest] = {result.grant.lease_id, result.grant.expires_at, result.head.epoch,
+                                result.grant.acquired_at + command.maximum_lifetime};
     epoch_of(command.digest) = result.head.epoch;
   }
   void renewed(Time, const store::Holder& holder, store::Status status,
@@ -39,6 +40,7 @@ class ExclusiveChecker final : public Observer {
     }
     if (!holds(held->second, head)) fail("renewed " + holder.lease_id.value + " after its end");
     held->second.expires_at = expires_at;
+    if (expires_at > held->second.last_end) fail("renewed past the maximum lifetime");
   }
   void released(Time, const store::ReleaseCommand& command,
                 const store::ReleaseResult& result) override {
@@ -61,6 +63,7 @@ class ExclusiveChecker final : public Observer {
     core::LeaseId lease_id;
     core::BackendTime expires_at;
     core::Epoch epoch;
+    core::BackendTime last_end;
   };
   core::Epoch& epoch_of(const core::LockDigest& digest) {
     return epochs_[core::partition_of(digest, static_cast<std::uint32_t>(epochs_.size()))];

@@ -1,0 +1,139 @@
+// Results as text; see the header.
+#include "tests/conformance/shown.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace starlease::conformance {
+namespace {
+
+std::string ms(core::BackendTime time) { return std::to_string(core::unix_ms(time)); }
+
+std::string status(store::Status status) {
+  constexpr std::array<const char*, 12> names = {
+      "ok",          "conflict",  "lost",        "idempotency_conflict",
+      "not_found",   "deadline",  "grace",       "recovering",
+      "quarantined", "exhausted", "unavailable", "unknown"};
+  return names[static_cast<std::size_t>(status)];
+}
+
+}  // namespace
+
+std::string Shower::token(core::FencingToken token) const {
+  const auto above =
+      std::ranges::lower_bound(epochs_, token.value);  // tokens are above their floor
+  if (above == epochs_.begin()) return std::to_string(token.value);
+  return "e" + std::to_string(above - epochs_.begin()) + "+" +
+         std::to_string(token.value - *(above - 1));
+}
+
+std::string Shower::epoch(core::Epoch epoch) {
+  if (epoch.value == 0) return "e0";
+  if (epochs_.empty() || epochs_.back() < epoch.value) epochs_.push_back(epoch.value);
+  const auto at = std::ranges::lower_bound(epochs_, epoch.value);
+  return "e" + std::to_string(at - epochs_.begin() + 1);
+}
+
+std::string Shower::head(const store::Head& head) {
+  // Only what the service acts upon.
+  std::string text = status(head.status);
+  if (head.status == store::Status::ok) text += " " + epoch(head.epoch);
+  if (head.replayed) text += " replayed";
+  if (head.retry_after && head.status != store::Status::recovering &&
+      head.status != store::Status::unavailable) {
+    text += " retry " + std::to_string(head.retry_after->count());
+  }
+  return text;
+}
+
+std::string Shower::grant(const core::Grant& grant) const {
+  return " " + grant.lease_id.value + " " + token(grant.token) + " acquired " +
+         ms(grant.acquired_at) + " renewed " + ms(grant.renewed_at) + " expires " +
+         ms(grant.expires_at) + " ttl " + std::to_string(grant.ttl.count());
+}
+
+struct ShowVisitor {
+  Shower& shower;
+
+  std::string operator()(const store::AcquireResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status == store::Status::ok) {
+      text += shower.grant(r.grant);
+      if (r.head.replayed) text += " now " + std::string(core::name(r.current_state));
+      const bool active = r.current_state == core::LeaseState::active;
+      if (r.head.replayed && active) text += " until " + ms(r.current_expires_at);
+    }
+    if (r.own_lease_id) text += " own " + r.own_lease_id->value;
+    return text;
+  }
+  std::string operator()(const store::TimedRenewalsResult& r) const {
+    std::string text = shower.head(r.head);
+    for (const store::TimedRenewalResult& one : r.results) {
+      text += " [" + status(one.status);
+      if (one.status == store::Status::ok) text += " until " + ms(one.expires_at);
+      if (one.state) text += " " + std::string(core::name(*one.state));
+      text += "]";
+    }
+    return text;
+  }
+  std::string operator()(const store::RenewResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status == store::Status::ok) {
+      text += shower.grant(r.grant);
+      if (r.head.replayed) text += " now " + std::string(core::name(r.current_state));
+      if (r.record) text += " record of " + r.record->identity.components[3];
+    }
+    return text;
+  }
+  std::string operator()(const store::ReleaseResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status == store::Status::ok) text += " at " + ms(r.released_at);
+    return text;
+  }
+  std::string operator()(const store::InspectResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status != store::Status::ok) return text;
+    const core::LeaseRecord& record = *r.record;
+    text += shower.grant(record.grant) + " " + std::string(core::name(record.state)) + " of " +
+            record.owner.instance.value + " in " + shower.epoch(record.epoch);
+    if (record.state != core::LeaseState::active) {
+      text += " since " + ms(record.ended_at) + " " + record.end_reason;
+    }
+    return text;
+  }
+  std::string operator()(const store::ResolveResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status != store::Status::ok) return text;
+    text += " now " + std::string(core::name(r.current_state)) + " was ";
+    return text + std::visit(
+                      [this](const auto& original) {
+                        std::string was = status(original.head.status);
+                        if constexpr (requires { original.grant; }) {
+                          const bool ok = original.head.status == store::Status::ok;
+                          if (ok) was += shower.grant(original.grant);
+                        }
+                        return was;
+                      },
+                      r.outcome);
+  }
+  std::string operator()(const store::GateResult& r) const { return gate(r.head, r.gate); }
+  std::string operator()(const store::RecoverResult& r) const {
+    if (r.head.status != store::Status::ok) return status(r.head.status);
+    return gate(r.head, r.gate);
+  }
+
+ private:
+  std::string gate(const store::Head& head, const store::Gate& gate) const {
+    std::string text = status(head.status);
+    if (head.status != store::Status::ok) return text;
+    constexpr std::array<const char*, 4> states = {"serving", "closed", "absent", "corrupt"};
+    text += std::string(" ") + states[static_cast<std::size_t>(gate.state)];
+    if (gate.state == store::GateState::absent) return text;
+    return text + (gate.on_this_server ? " here " : " elsewhere ") + shower.epoch(gate.epoch) +
+           " grace until " + ms(gate.grace_until);
+  }
+};
+
+std::string Shower::show(const Result& result) { return std::visit(ShowVisitor{*this}, result); }
+
+}  // namespace starlease::conformance
