@@ -21,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TARGET = "tests/sim/sim"
+LONGEST_RUN_S = 240
 
 
 def commands(build, target):
@@ -75,9 +76,11 @@ def run(mutant, build, seeds, folder):
     source.write_text(mutated(mutant))
     subprocess.run(compile_command(build, mutant["file"], source, obj), cwd=build, check=True)
     subprocess.run(link_command(build, obj, program), cwd=build, check=True)
-    done = subprocess.run([program, "--seeds", f"1..{seeds}"], capture_output=True, text=True,
-                          check=False)
-    program.unlink()
+    try:
+        done = subprocess.run([program, "--seeds", f"1..{seeds}"], capture_output=True, text=True,
+                              timeout=LONGEST_RUN_S, check=False)
+    except subprocess.TimeoutExpired:
+        return "hang"
     return what_killed(done.returncode, done.stdout) if done.returncode else None
 
 
