@@ -3,6 +3,25 @@
 
 namespace starlease::sim {
 
+namespace {
+
+/// A connection in the socket's backlog: ended by the kernel if the process dies before it accepts.
+class Waiting {
+ public:
+  explicit Waiting(std::shared_ptr<Lane> to_worker) : to_worker_(std::move(to_worker)) {}
+  Waiting(Waiting&&) = default;
+  Waiting& operator=(Waiting&&) = delete;
+  ~Waiting() {
+    if (to_worker_) to_worker_->end(to_worker_);
+  }
+  void accepted() { to_worker_ = nullptr; }
+
+ private:
+  std::shared_ptr<Lane> to_worker_;
+};
+
+}  // namespace
+
 DaemonHost::Life::Life(DaemonHost& host, std::uint64_t n)
     : number(n),
       process(std::make_shared<Process>(host.queue_, host.host_, host.chance_.fork(),
@@ -94,13 +113,14 @@ Lanes DaemonHost::connect(std::uint64_t worker, Asked asked, bool admin) {
     for (Observer* o : observers_) o->hung_up(queue_.now(), connection);
   };
   constexpr base::PeerIdentity peer{1000, 1000, 1};
-  life.process->enter(
-      [&life, lanes, this, peer, admin, tap = std::move(tap), gone = std::move(gone)]() mutable {
-        SimListener& listener = admin ? life.admins : life.workers;
-        auto end = std::make_unique<DaemonEnd>(life.process, lanes.to_daemon, lanes.to_worker,
-                                               plan_.pipe, peer, std::move(tap), std::move(gone));
-        if (listener.listens()) listener.accept(std::move(end));
-      });
+  life.process->enter([&life, waiting = Waiting(lanes.to_worker), lanes, this, peer, admin,
+                       tap = std::move(tap), gone = std::move(gone)]() mutable {
+    waiting.accepted();
+    SimListener& listener = admin ? life.admins : life.workers;
+    auto end = std::make_unique<DaemonEnd>(life.process, lanes.to_daemon, lanes.to_worker,
+                                           plan_.pipe, peer, std::move(tap), std::move(gone));
+    if (listener.listens()) listener.accept(std::move(end));
+  });
   return lanes;
 }
 

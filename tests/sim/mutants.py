@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Breaks one rule at a time and expects the simulator to notice: `./dev sim-mutants`.
+"""Breaks one rule at a time and expects the simulator to notice; by hand, some four minutes.
 
     tests/sim/mutants.py --build build/release [--seeds 6000] [-k WORD]
 
@@ -77,8 +77,9 @@ def run(mutant, build, seeds, folder):
     subprocess.run(compile_command(build, mutant["file"], source, obj), cwd=build, check=True)
     subprocess.run(link_command(build, obj, program), cwd=build, check=True)
     try:
-        done = subprocess.run([program, "--seeds", f"1..{seeds}"], capture_output=True, text=True,
-                              timeout=LONGEST_RUN_S, check=False)
+        scenario = ["--scenario", mutant["scenario"]] if "scenario" in mutant else []
+        done = subprocess.run([program, "--seeds", f"1..{seeds}", *scenario], capture_output=True,
+                              text=True, timeout=LONGEST_RUN_S, check=False)
     except subprocess.TimeoutExpired:
         return "hang"
     return what_killed(done.returncode, done.stdout) if done.returncode else None

@@ -50,6 +50,8 @@ class AcquireOperation final : public PendingOperation, public Waiter {
     heard_ = false;
     final_ = final_try;
     store::AcquireCommand command = command_;
+    // Of each attempt its own: what an earlier one was granted may be lost with the store's data.
+    command.candidate = kernel_.ids.lease(command_.digest);
     if (waits_ && !final_) command.idempotency.refusal_retention = Milliseconds(0);
     kernel_.seams.store.acquire(
         std::move(command), deadline_,
@@ -324,7 +326,6 @@ store::AcquireCommand command_for(Kernel& kernel, const Session& session,
   command.digest = core::lock_digest(identity);
   command.identity = std::move(identity);
   command.owner = session.owner;
-  command.candidate = kernel.ids.lease(command.digest);
   command.ttl = terms.ttl;
   command.maximum_lifetime = terms.maximum_lifetime;
   command.work = call.work;
