@@ -109,17 +109,21 @@ def run_unit(word):
     return tally
 
 
-def run_fuzz(word):
-    tally = Tally()
-    for name, command, environment in built_tests(ASAN, "fuzz"):
+def count_programs(build, suite, word, is_good, tally):
+    """Adds the programs of a suite, each one case; `is_good(name, exit code)` judges."""
+    for name, command, environment in built_tests(build, suite):
         if word and word not in name:
             continue
         code, output = run_program(command, environment)
-        if code == 0:
+        if is_good(name, code):
             tally.add(passed=1)
         else:
-            tally.fail(f"{name}: ended with {code}\n{output[-6000:]}")
+            tally.fail(f"{name} of {build.name}: ended with {code}\n{output[-6000:]}")
     return tally
+
+
+def run_fuzz(word):
+    return count_programs(ASAN, "fuzz", word, lambda _, code: code == 0, Tally())
 
 
 # What the simulator ends with when a checker has found a violation of safety.
@@ -128,30 +132,14 @@ SIM_SAFETY = 3
 
 def run_sim(word):
     """The smoke on both builds; and the canary, whose planted fault the checkers must find."""
-    tally = Tally()
-    for build in (ASAN, RELEASE):
-        for name, command, environment in built_tests(build, "sim"):
-            if word and word not in name:
-                continue
-            code, output = run_program(command, environment)
-            if code == (SIM_SAFETY if name == "sim-canary" else 0):
-                tally.add(passed=1)
-            else:
-                tally.fail(f"{name} of {build.name}: ended with {code}\n{output[-6000:]}")
-    return tally
+    def is_good(name, code):
+        return code == (SIM_SAFETY if name == "sim-canary" else 0)
+    tally = count_programs(ASAN, "sim", word, is_good, Tally())
+    return count_programs(RELEASE, "sim", word, is_good, tally)
 
 
 def run_conformance(word):
-    tally = Tally()
-    for name, command, environment in built_tests(RELEASE, "conformance"):
-        if word and word not in name:
-            continue
-        code, output = run_program(command, environment)
-        if code == 0 and "no difference" in output:
-            tally.add(passed=1)
-        else:
-            tally.fail(f"{name}: ended with {code}\n{output[-6000:]}")
-    return tally
+    return count_programs(RELEASE, "conformance", word, lambda _, code: code == 0, Tally())
 
 
 def count_junit(path, tally):
