@@ -10,10 +10,11 @@ namespace {
 using core::FailureCode;
 using store::Status;
 
-std::string_view gate_name(const store::Gate& gate) {
+std::string_view gate_name(const store::Gate& gate, core::BackendTime now) {
   switch (gate.state) {
     case store::GateState::serving:
-      return gate.on_this_server ? "serving" : "foreign";
+      if (!gate.on_this_server) return "foreign";
+      return now < gate.grace_until ? "grace" : "serving";
     case store::GateState::closed:
       return "closed";
     case store::GateState::absent:
@@ -77,8 +78,8 @@ class NamespaceOperation final : public PendingOperation {
     if (result.head.status == Status::ok) {
       if (action_ == core::NamespaceAction::init) kernel_.recovery.look_again(partition);
       const store::Gate& gate = result.gate;
-      answer_.partitions.push_back(
-          {partition, std::string(gate_name(gate)), gate.epoch, gate.token_floor, gate.sequence});
+      answer_.partitions.push_back({partition, std::string(gate_name(gate, result.head.now)),
+                                    gate.epoch, gate.token_floor, gate.sequence});
     }
     if (--left_ > 0) return;
     std::ranges::sort(answer_.partitions, {}, &core::PartitionStatus::partition);

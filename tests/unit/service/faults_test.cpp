@@ -200,7 +200,14 @@ TEST_CASE("a restarted store is recovered: leases lost, grace kept, tokens highe
   auto refused = world.now(worker, world.acquire_call());
   CHECK(code_of(refused) == core::FailureCode::lease_backend_unavailable);
   CHECK(refused.error().retry_after.value() <= 2s);
+  CHECK(refused.error().message.find("every earlier lease has ended") != std::string::npos);
+  const auto gate = [&] {
+    auto told = world.now(worker, core::NamespaceCall{core::NamespaceAction::status});
+    return std::get<core::NamespaceAnswer>(*told).partitions.at(0).state;
+  };
+  CHECK(gate() == "grace");
   world.advance(2s);
+  CHECK(gate() == "serving");
   const auto after = world.acquire(worker);
   CHECK(after.grant.token > before.grant.token);
 }
