@@ -239,4 +239,25 @@ DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
   return parts::finish(reader, std::move(decoded));
 }
 
+DecodeResult<store::SweepResult> decode_sweep(const redisReply& reply) {
+  ReplyReader reader(reply, "sweep");
+  Decoded<store::SweepResult> decoded;
+  store::SweepResult& result = decoded.result;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status != "swept") {
+    parts::reject_status(reader, raw.status);
+    return parts::finish(reader, std::move(decoded));
+  }
+  result.head.status = Status::ok;
+  result.ended = static_cast<std::uint64_t>(std::max<std::int64_t>(0, reader.integer()));
+  static_cast<void>(reader.integer());  // members of the index without a lease
+  const std::int64_t quarantined = reader.integer();
+  result.more = reader.integer() != 0;
+  if (quarantined > 0) decoded.trouble = "a sweep has put corrupt records into quarantine";
+  return parts::finish(reader, std::move(decoded));
+}
+
 }  // namespace starlease::valkey

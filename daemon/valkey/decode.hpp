@@ -33,6 +33,7 @@ using DecodeResult = base::Result<Decoded<T>, Fault>;
 [[nodiscard]] DecodeResult<store::InspectResult> decode_inspect(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
                                                                 core::Operation operation);
+[[nodiscard]] DecodeResult<store::SweepResult> decode_sweep(const redisReply& reply);
 /// A gate that does not serve is an answer like any other here: status ok.
 [[nodiscard]] DecodeResult<store::GateResult> decode_gate_read(const redisReply& reply,
                                                                std::uint32_t partition);

@@ -143,6 +143,12 @@ std::string encode_resolve(const std::string& gate, const store::ResolveCommand&
   return std::move(out).finish();
 }
 
+std::string encode_sweep(const std::string& gate, const store::SweepCommand& command) {
+  Command out = call("FCALL", "starlease1_sweep", gate, 128);
+  out.arg(static_cast<std::int64_t>(command.limit)).arg(command.correlation_id.value);
+  return std::move(out).finish();
+}
+
 std::string encode_gate_read(const std::string& gate) {
   return call("FCALL_RO", "starlease1_gate_read", gate, 128).finish();
 }

@@ -226,6 +226,13 @@ void ValkeyStore::resolve(store::ResolveCommand command, BootTime deadline,
          });
 }
 
+void ValkeyStore::sweep(store::SweepCommand command, BootTime deadline,
+                        Done<store::SweepResult> done) {
+  SL_ASSERT(command.limit > 0 && command.limit <= core::limits::leases_per_sweep);
+  submit(encode_sweep(keys_.gate(command.partition), command), command.partition, deadline,
+         Kind::mutates, std::move(done), decode_sweep);
+}
+
 void ValkeyStore::read_gate(std::uint32_t partition, BootTime deadline,
                             Done<store::GateResult> done) {
   submit(encode_gate_read(keys_.gate(partition)), partition, deadline, Kind::reads, std::move(done),

@@ -45,6 +45,8 @@ class ValkeyStore final : public store::LeaseStore, private LinkOwner {
   void resolve(store::ResolveCommand command, BootTime deadline,
                Done<store::ResolveResult> done) override;
 
+  void sweep(store::SweepCommand command, BootTime deadline,
+             Done<store::SweepResult> done) override;
   void read_gate(std::uint32_t partition, BootTime deadline, Done<store::GateResult> done) override;
   void init_gate(store::InitGateCommand command, BootTime deadline,
                  Done<store::GateResult> done) override;

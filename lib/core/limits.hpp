@@ -27,6 +27,8 @@ inline constexpr Milliseconds largest_ttl{86'400'000};
 inline constexpr Milliseconds largest_lifetime{30LL * 86'400'000};
 /// Timed renewals in one call: 100 packed leases hold the server about 0.6 ms.
 inline constexpr std::size_t renewals_per_call = 100;
+/// Overdue leases in one sweep; as many as hold the server about as long as a batch of renewals.
+inline constexpr std::size_t leases_per_sweep = 100;
 /// A cluster has 16384 slots; more partitions than a few hundred only cost memory.
 inline constexpr std::uint32_t largest_partition_count = 4096;
 

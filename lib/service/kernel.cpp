@@ -14,7 +14,8 @@ Kernel::Kernel(const Settings& s, const Seams& e)
       recovery(s, e, ids),
       renewer(s, e, held, loss, recovery),
       releaser(s, e, ids, recovery),
-      waiters(s.admission) {}
+      waiters(s.admission),
+      sweeper(e, ids, recovery) {}
 
 void Kernel::keep(std::uint64_t number, std::unique_ptr<PendingOperation> operation) {
   if (Session* session = sessions.find(operation->session())) session->pending.insert(number);

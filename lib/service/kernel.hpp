@@ -12,6 +12,7 @@
 #include "lib/service/releaser.hpp"
 #include "lib/service/renewal.hpp"
 #include "lib/service/session_table.hpp"
+#include "lib/service/sweeper.hpp"
 #include "lib/service/waiters.hpp"
 
 namespace starlease::service {
@@ -40,6 +41,7 @@ class Kernel {
   Renewer renewer;
   Releaser releaser;
   Waiters waiters;
+  Sweeper sweeper;
   bool draining = false;
 
   [[nodiscard]] BootTime now() const { return seams.clock.boot_now(); }

@@ -44,6 +44,7 @@ LeaseService::~LeaseService() = default;
 void LeaseService::start() {
   housekeeping();
   seams_.store.start(*this);
+  kernel_.sweeper.start();
 }
 
 // --- sessions -----------------------------------------------------------------------------------

@@ -173,6 +173,20 @@ struct ResolveResult {
   core::LeaseState current_state = core::LeaseState::active;
 };
 
+/// Ends up to `limit` leases of a partition whose time has come.
+struct SweepCommand {
+  std::uint32_t partition = 0;
+  std::size_t limit = 0;
+  core::CorrelationId correlation_id;
+};
+struct SweepResult {
+  Head head;
+  /// Leases that got their terminal evidence by this call.
+  std::uint64_t ended = 0;
+  /// There may be more: ask again.
+  bool more = false;
+};
+
 enum class GateState : std::uint8_t { serving, closed, absent, corrupt };
 
 /// A partition's gate as observed. design.md 3.

@@ -41,6 +41,9 @@ class LeaseStore {
   virtual void inspect(InspectCommand command, BootTime deadline, Done<InspectResult> done) = 0;
   virtual void resolve(ResolveCommand command, BootTime deadline, Done<ResolveResult> done) = 0;
 
+  /// REQUIRES: command.limit in 1..limits::leases_per_sweep.
+  virtual void sweep(SweepCommand command, BootTime deadline, Done<SweepResult> done) = 0;
+
   virtual void read_gate(std::uint32_t partition, BootTime deadline, Done<GateResult> done) = 0;
   virtual void init_gate(InitGateCommand command, BootTime deadline, Done<GateResult> done) = 0;
   virtual void recover(RecoverCommand command, BootTime deadline, Done<RecoverResult> done) = 0;

@@ -107,8 +107,7 @@ LeaseState MemoryBackend::state_of(const Partition& partition, const Slot* slot,
     return effective(partition, *slot->record, now);
   }
   const auto acquired = partition.remembered.find(remembered.acquire_scope);
-  if (acquired != partition.remembered.end() &&
-      acquired->second.lease_id == remembered.lease_id &&
+  if (acquired != partition.remembered.end() && acquired->second.lease_id == remembered.lease_id &&
       acquired->second.ended != LeaseState::active) {
     return acquired->second.ended;
   }
@@ -371,6 +370,33 @@ ResolveResult MemoryBackend::resolve(const ResolveCommand& command) {
   result.outcome = found->second.result;
   result.current_state =
       state_of(partition, &partition.slots[command.digest], found->second, head.now);
+  return result;
+}
+
+SweepResult MemoryBackend::sweep(const SweepCommand& command) {
+  Partition& partition = data_[command.partition];
+  const Head head = begin(partition);
+  if (head.status != Status::ok) return refused<SweepResult>(head, head.status);
+  SweepResult result;
+  result.head = head;
+  std::vector<const core::LockDigest*> overdue;
+  for (const auto& [digest, slot] : partition.slots) {
+    const bool due = slot.record && slot.record->state == LeaseState::active && !slot.corrupt &&
+                     slot.record->grant.expires_at <= head.now;
+    if (due) overdue.push_back(&digest);
+  }
+  std::ranges::sort(overdue, {}, [](const core::LockDigest* digest) { return *digest; });
+  for (const core::LockDigest* digest : overdue) {
+    if (result.ended == command.limit) break;
+    Slot& slot = partition.slots[*digest];
+    const bool expired = slot.record->epoch == partition.gate.epoch;
+    end(partition, slot, expired ? LeaseState::expired : LeaseState::revoked,
+        expired ? slot.record->grant.expires_at : partition.recovered_at,
+        expired ? "expired" : "recovered");
+    ++result.ended;
+    notify(NoticeKind::expired, command.partition, *digest, slot.record->grant.lease_id);
+  }
+  result.more = result.ended == command.limit;
   return result;
 }
 

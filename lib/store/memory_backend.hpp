@@ -78,6 +78,7 @@ class MemoryBackend {
   [[nodiscard]] ReleaseResult release(const ReleaseCommand& command);
   [[nodiscard]] InspectResult inspect(const InspectCommand& command);
   [[nodiscard]] ResolveResult resolve(const ResolveCommand& command);
+  [[nodiscard]] SweepResult sweep(const SweepCommand& command);
   [[nodiscard]] GateResult read_gate(std::uint32_t index);
   [[nodiscard]] GateResult init_gate(const InitGateCommand& command);
   /// `daemon_time`: the wall time of the daemon that asks.
@@ -95,7 +96,7 @@ class MemoryBackend {
   bool replay(Partition& partition, const Idempotency& key, Slot* slot, Head& head, Result& result);
   template <class Result>
   static Remembered* remember(Partition& partition, const Idempotency& key, const Head& head,
-                       Result result, const core::LeaseRecord* record);
+                              Result result, const core::LeaseRecord* record);
   /// Not the active holder: refused, and remembered with the state that can be told.
   template <class Result>
   static Result lost(Partition& partition, const Slot& slot, const Holder& holder,

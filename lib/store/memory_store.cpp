@@ -114,6 +114,11 @@ void MemoryStore::resolve(ResolveCommand command, BootTime deadline, Done<Resolv
                      [this, command = std::move(command)] { return backend_.resolve(command); });
 }
 
+void MemoryStore::sweep(SweepCommand command, BootTime deadline, Done<SweepResult> done) {
+  run<SweepResult>(deadline, std::move(done),
+                   [this, command = std::move(command)] { return backend_.sweep(command); });
+}
+
 void MemoryStore::init_gate(InitGateCommand command, BootTime deadline, Done<GateResult> done) {
   run<GateResult>(deadline, std::move(done),
                   [this, command = std::move(command)] { return backend_.init_gate(command); });

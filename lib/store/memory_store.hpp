@@ -59,6 +59,7 @@ class MemoryStore final : public LeaseStore {
   void release(ReleaseCommand command, BootTime deadline, Done<ReleaseResult> done) override;
   void inspect(InspectCommand command, BootTime deadline, Done<InspectResult> done) override;
   void resolve(ResolveCommand command, BootTime deadline, Done<ResolveResult> done) override;
+  void sweep(SweepCommand command, BootTime deadline, Done<SweepResult> done) override;
   void read_gate(std::uint32_t partition, BootTime deadline, Done<GateResult> done) override;
   void init_gate(InitGateCommand command, BootTime deadline, Done<GateResult> done) override;
   void recover(RecoverCommand command, BootTime deadline, Done<RecoverResult> done) override;

@@ -54,7 +54,8 @@ class Generator {
     if (kind < 76) return release();
     if (kind < 86) return inspect();
     if (kind < 92) return resolve();
-    if (kind < 95) return ReadGate{};
+    if (kind < 94) return ReadGate{};
+    if (kind < 95) return store::SweepCommand{0, 100, {}};
     if (kind < 96 && !data_lost_) return init();
     return recover();
   }
@@ -210,10 +211,10 @@ class Differential {
   }
 
  private:
-  static constexpr std::array<const char*, 13> names = {
-      "acquire", "timed renewals", "renew",       "release",  "inspect",   "resolve",    "gate",
-      "init",    "recover",        "clock steps", "restarts", "data lost", "corruptions"};
-  enum Misfortune : std::size_t { clock_step = 9, restarted, lost, corrupted };
+  static constexpr std::array<const char*, 14> names = {
+      "acquire", "timed renewals", "renew", "release",     "inspect",  "resolve",   "gate",
+      "init",    "recover",        "sweep", "clock steps", "restarts", "data lost", "corruptions"};
+  enum Misfortune : std::size_t { clock_step = 10, restarted, lost, corrupted };
 
   void begin() {
     server_.flush();

@@ -116,6 +116,11 @@ struct ShowVisitor {
                       },
                       r.outcome);
   }
+  std::string operator()(const store::SweepResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status == store::Status::ok) text += " ended " + std::to_string(r.ended);
+    return text + (r.more ? " more" : "");
+  }
   std::string operator()(const store::GateResult& r) const { return gate(r.head, r.gate); }
   std::string operator()(const store::RecoverResult& r) const {
     if (r.head.status != store::Status::ok) return status(r.head.status);

@@ -79,6 +79,9 @@ Result ValkeySide::perform(const Command& command) {
     Result operator()(const ReadGate&) const {
       return take(valkey::decode_gate_read(*call(valkey::encode_gate_read(gate)), 0));
     }
+    Result operator()(const store::SweepCommand& c) const {
+      return take(valkey::decode_sweep(*call(valkey::encode_sweep(gate, c))));
+    }
     Result operator()(const store::InitGateCommand& c) const {
       return take(
           valkey::decode_gate_init(*call(valkey::encode_gate_init(gate, side.keys_, c)), 0));
@@ -107,6 +110,7 @@ Result ModelSide::perform(const Command& command, std::int64_t now_ms) {
     Result operator()(const store::InspectCommand& c) const { return backend.inspect(c); }
     Result operator()(const store::ResolveCommand& c) const { return backend.resolve(c); }
     Result operator()(const ReadGate&) const { return backend.read_gate(0); }
+    Result operator()(const store::SweepCommand& c) const { return backend.sweep(c); }
     Result operator()(const store::InitGateCommand& c) const { return backend.init_gate(c); }
     Result operator()(const Recover& c) const {
       store::RecoverCommand own = c.command;

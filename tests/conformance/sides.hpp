@@ -19,10 +19,10 @@ struct Recover {
 };
 using Command = std::variant<store::AcquireCommand, TimedRenewals, store::RenewCommand,
                              store::ReleaseCommand, store::InspectCommand, store::ResolveCommand,
-                             ReadGate, store::InitGateCommand, Recover>;
+                             ReadGate, store::InitGateCommand, Recover, store::SweepCommand>;
 using Result = std::variant<store::AcquireResult, store::TimedRenewalsResult, store::RenewResult,
                             store::ReleaseResult, store::InspectResult, store::ResolveResult,
-                            store::GateResult, store::RecoverResult>;
+                            store::GateResult, store::RecoverResult, store::SweepResult>;
 
 /// The real one.
 class ValkeySide {

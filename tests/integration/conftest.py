@@ -11,7 +11,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
-from support import ipc, starleased, valkey  # noqa: E402
+from support import ipc, schemas, starleased, valkey  # noqa: E402
+
+assert schemas.AVAILABLE, "python3-jsonschema is missing: ./dev setup installs it"
 
 # Leases short enough for a test to see one end, bounds wide enough for a loaded machine.
 SHORT = {"policy.minimum_ttl_ms": 100, "policy.default_ttl_ms": 1000,

@@ -228,6 +228,13 @@ void Link::resolve(store::ResolveCommand command, BootTime deadline,
       [command = std::move(command)](Backend& b) { return b.rules().resolve(command); });
 }
 
+void Link::sweep(store::SweepCommand command, BootTime deadline,
+                 store::Done<store::SweepResult> done) {
+  run<store::SweepResult>(
+      true, deadline, std::move(done),
+      [command = std::move(command)](Backend& b) { return b.rules().sweep(command); });
+}
+
 void Link::read_gate(std::uint32_t partition, BootTime deadline,
                      store::Done<store::GateResult> done) {
   run<store::GateResult>(false, deadline, std::move(done),

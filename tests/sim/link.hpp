@@ -52,6 +52,8 @@ class Link final : public store::LeaseStore, private Backend::Client {
                store::Done<store::InspectResult> done) override;
   void resolve(store::ResolveCommand command, base::BootTime deadline,
                store::Done<store::ResolveResult> done) override;
+  void sweep(store::SweepCommand command, base::BootTime deadline,
+             store::Done<store::SweepResult> done) override;
   void read_gate(std::uint32_t partition, base::BootTime deadline,
                  store::Done<store::GateResult> done) override;
   void init_gate(store::InitGateCommand command, base::BootTime deadline,

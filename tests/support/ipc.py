@@ -51,7 +51,8 @@ class Client:
     """A connection to starleased. `call` sends and awaits one answer; `send` and `answer` do it in
     two steps, for pipelining; `wait_event` takes events in the order in which they came."""
 
-    def __init__(self, path, hello=True, check=True, timeout_s=DEFAULT_TIMEOUT_S, **hello_fields):
+    def __init__(self, path, hello=True, check=schemas.AVAILABLE, timeout_s=DEFAULT_TIMEOUT_S,
+                 **hello_fields):
         self.timeout_s = timeout_s
         self.check = check
         self.answers = {}
