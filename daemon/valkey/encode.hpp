@@ -27,8 +27,7 @@ namespace starlease::valkey {
                                          const store::InspectCommand& command);
 [[nodiscard]] std::string encode_resolve(const std::string& gate,
                                          const store::ResolveCommand& command);
-[[nodiscard]] std::string encode_sweep(const std::string& gate,
-                                       const store::SweepCommand& command);
+[[nodiscard]] std::string encode_sweep(const std::string& gate, const store::SweepCommand& command);
 [[nodiscard]] std::string encode_gate_read(const std::string& gate);
 [[nodiscard]] std::string encode_gate_init(const std::string& gate, const PartitionKeys& keys,
                                            const store::InitGateCommand& command);

@@ -225,22 +225,34 @@ void LeaseService::turn(BootTime now) {
   kernel_.sweep_finished();
   if (kernel_.held.earliest() > now) return;
   acting_ = true;
-  while (HeldLease* lease = kernel_.held.due_by(now)) act(*lease, now);
+  // All losses first: nothing else is told of any lease while one of them is not.
+  std::vector<HeldLease*> others;
+  while (HeldLease* lease = kernel_.held.due_by(now)) {
+    if (lose_if_due(*lease, now)) continue;
+    kernel_.held.schedule(*lease, BootTime::max());
+    others.push_back(lease);
+  }
+  for (HeldLease* lease : others) act(*lease, now);
   kernel_.renewer.flush();
   acting_ = false;
   arm(kernel_.held.earliest());
 }
 
-void LeaseService::act(HeldLease& lease, BootTime now) {
+bool LeaseService::lose_if_due(HeldLease& lease, BootTime now) {
+  Session& session = *lease.session;
   if (loss_due(settings_.policy, lease) <= now) {
-    Session& session = *lease.session;
     kernel_.loss.lose(lease, kernel_.loss.reason_when_due(lease), std::nullopt);
-    return kernel_.drop_if_done(session);
-  }
-  if (heartbeat_due(lease) <= now) {
+  } else if (heartbeat_due(lease) <= now) {
     lease.heartbeat_missed = true;
-    return kernel_.loss.lose(lease, core::LossReason::heartbeat_missed, std::nullopt);
+    kernel_.loss.lose(lease, core::LossReason::heartbeat_missed, std::nullopt);
+  } else {
+    return false;
   }
+  kernel_.drop_if_done(session);
+  return true;
+}
+
+void LeaseService::act(HeldLease& lease, BootTime now) {
   if (expiring_due(lease) <= now) {
     lease.expiring_told = true;
     lease.session->tell(core::LeaseExpiring{lease.lease_id(), lease.token,

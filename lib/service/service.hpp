@@ -64,6 +64,7 @@ class LeaseService final : private store::StoreListener {
                                        const core::HelloCall& call);
   void resumed(Session& session);
   void dispatch(Session& session, const CallContext& context, core::Call& call, AnswerDone done);
+  bool lose_if_due(HeldLease& lease, BootTime now);
   void act(HeldLease& lease, BootTime now);
   void arm(BootTime due);
   void on_new_epoch(std::uint32_t partition, core::Epoch epoch);

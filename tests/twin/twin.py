@@ -123,6 +123,12 @@ class Twin:
     def kill_server(self):
         self.continue_due(everything=True)
         self.server.kill()
+        self.start_server()
+
+    def start_server(self):
+        """With room to write: it would not start without."""
+        if self.disk:
+            (self.disk / "filler").unlink(missing_ok=True)
         self.server.start()
 
     def trouble_the_line(self):
@@ -169,7 +175,7 @@ class Twin:
             (self.disk / "filler").unlink(missing_ok=True)
         if self.server.process.poll() is not None:  # it ends by itself where it cannot write
             self.counts["server ended by itself"] += 1
-            self.server.start()
+            self.start_server()
 
     thaw_at = empty_at = None
 

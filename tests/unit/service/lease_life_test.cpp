@@ -151,4 +151,23 @@ TEST_CASE("every request leaves one audit event with its code") {
   CHECK(world.audit.events[0].correlation_id != world.audit.events[1].correlation_id);
 }
 
+TEST_CASE("after a stall losses are told before anything else of other leases") {
+  World world;
+  Worker& worker = world.worker();
+  auto hasty = world.acquire_call("hasty");  // its lifetime ends soon: that is told too
+  hasty.maximum_lifetime = 4s;
+  hasty.ttl = 4s;
+  REQUIRE(world.now(worker, hasty));
+  world.advance(2s);
+  auto manual = world.acquire_call("manual");
+  manual.renew = core::RenewMode::manual;
+  manual.ttl = 1500ms;
+  REQUIRE(world.now(worker, manual));
+  const std::size_t told = worker.events.size();
+  world.stall(1390ms);
+  REQUIRE(worker.events.size() == told + 2);
+  CHECK(std::holds_alternative<core::LeaseLost>(worker.events[told]));
+  CHECK(std::holds_alternative<core::LeaseExpiring>(worker.events[told + 1]));
+}
+
 }  // namespace starlease::testing
