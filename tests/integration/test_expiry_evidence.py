@@ -24,6 +24,7 @@ def test_expired_lease_has_its_evidence_within_a_second_and_once(backend, config
         eventually(lambda: direct("XLEN", HISTORY) > 1, patience(5), "the second lease's evidence")
         assert direct("XLEN", HISTORY) == 2
         assert direct("ZCARD", store.PARTITION_KEYS["expiry"]) == 0
+    assert sum(daemon.stats()["leases_swept_total"] for daemon in daemons) == 2
     with daemons[0].connect() as reader:
         for lease in (grant, later):
             told = reader.call("inspect", lease_id=ipc.lease_id(lease))["lease"]

@@ -133,6 +133,7 @@ void stats(Kernel& kernel, Session& session, AnswerDone done) {
       {"releases_pending", count(kernel.releaser.backlog())},
       {"store_commands_pending", count(kernel.seams.store.pending())},
       {"recoveries_total", count(kernel.recovery.recoveries())},
+      {"leases_swept_total", count(kernel.sweeper.swept())},
   };
   done(std::move(answer));
 }
