@@ -59,6 +59,12 @@ HeldLease* Kernel::held_by(const Session& session, const core::LeaseId& lease_id
   return ours ? lease : nullptr;
 }
 
+bool Kernel::is_known(const core::Owner& owner, const core::LockDigest& digest,
+                      const core::LeaseId& lease_id) {
+  const Session* session = sessions.find(owner.instance);
+  return held.is_held(digest, lease_id) || (session != nullptr && session->told_lost(lease_id));
+}
+
 HeldLease& Kernel::hold(const HoldRequest& request, const store::Head& head, Session& session) {
   HeldLease* lease = held.find(request.digest);
   if (lease != nullptr && (lease->session != &session || lease->texts.at(PackedTexts::lease_id) !=

@@ -66,6 +66,10 @@ class Kernel {
 
   /// The lease under this id in this session; null if it is not held there.
   [[nodiscard]] HeldLease* held_by(const Session& session, const core::LeaseId& lease_id);
+  /// True if this owner's worker has had the lease, in whatever session: it is held, or its loss
+  /// was told. What becomes of it is then decided there.
+  [[nodiscard]] bool is_known(const core::Owner& owner, const core::LockDigest& digest,
+                              const core::LeaseId& lease_id);
   /// Starts holding what the store granted; a stale entry on the same lock is told lost first.
   HeldLease& hold(const HoldRequest& request, const store::Head& head, Session& session);
   /// Releases a lease in the background for an owner that is gone.

@@ -158,7 +158,7 @@ class AcquireOperation final : public PendingOperation, public Waiter {
   /// A replay: the first answer may have reached the worker, over another connection.
   [[nodiscard]] bool maybe_known(const store::AcquireResult& result) const {
     return (result.head.replayed && !maybe_done_) ||
-           kernel_.held.is_held(command_.digest, result.grant.lease_id);
+           kernel_.is_known(command_.owner, command_.digest, result.grant.lease_id);
   }
 
   /// The worker left while the store granted: nobody will ever use it.
@@ -283,10 +283,12 @@ class UnknownAcquire final : public PendingOperation {
       const auto* acquired = std::get_if<store::AcquireResult>(&result.outcome);
       const bool granted = acquired != nullptr && acquired->head.status == Status::ok;
       const bool active = result.current_state == core::LeaseState::active;
-      const bool held = granted && kernel_.held.is_held(command_.digest, acquired->grant.lease_id);
+      const bool unclaimed =
+          granted && active &&
+          !kernel_.is_known(command_.owner, command_.digest, acquired->grant.lease_id);
       // A worker that is still there may claim it under the same request_id until it expires.
-      if (granted && active && !held && online()) return rest_or_end();
-      if (granted && active && !held) {
+      if (unclaimed && online()) return rest_or_end();
+      if (unclaimed) {
         kernel_.releaser.release(
             {command_.digest, acquired->grant.lease_id, acquired->grant.token, command_.owner},
             command_.audit.principal_class, give_up_);
@@ -297,7 +299,8 @@ class UnknownAcquire final : public PendingOperation {
   }
 
   [[nodiscard]] bool online() const {
-    const Session* session = kernel_.sessions.find(session_);
+    // By its instance: the worker may have come back in another session.
+    const Session* session = kernel_.sessions.find(command_.owner.instance);
     return session != nullptr && session->online();
   }
 

@@ -136,6 +136,30 @@ TEST_CASE("an unknown acquire that its worker claims after a reconnect is not re
   CHECK(world.store.held(digest_of(identity())));
 }
 
+TEST_CASE("an unknown acquire that was claimed and told lost since is not released by itself") {
+  World world;
+  Worker& worker = world.worker();
+  world.store.lose_next_reply();
+  auto call = world.acquire_call();
+  call.heartbeat = 300ms;
+  call.deadline.timeout = 20ms;
+  const Answered answered = world.ask(worker, call);
+  world.advance(5ms);
+  world.store.stall(true);
+  world.advance(30ms);
+  REQUIRE(answered->has_value());
+  world.service->disconnected(worker.session, worker, service::Departure::left);
+  world.store.stall(false);
+  Worker& back = world.workers.emplace_back();
+  world.greet(back, worker.hello);
+  call.deadline.timeout = 1s;
+  REQUIRE(world.now(back, call));
+  world.advance(700ms);
+  CHECK(back.all<core::LeaseLost>().size() == 1);
+  // Its validity has not ended, and a worker that does not listen may rely on it as long as that.
+  CHECK(world.store.held(digest_of(identity())));
+}
+
 TEST_CASE("without a link nothing is submitted and the answer says so at once") {
   World world;
   Worker& worker = world.worker();
