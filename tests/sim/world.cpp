@@ -121,6 +121,7 @@ std::optional<Violation> World::run() {
   run_until(plan_.faults_end);
   if (verdict_.good()) {
     faults_->heal();
+    plan_.link = {plan_.link.usual_latency, plan_.link.longest_latency};
     finish_workers();
   }
   if (verdict_.good()) probe();
