@@ -69,7 +69,7 @@ MemoryBackend::Partition& MemoryBackend::of(const core::LockDigest& digest) {
 }
 
 /// The checks that stand before every operation: server, gate, time.
-Head MemoryBackend::begin(Partition& partition) {
+Head MemoryBackend::begin(Partition& partition, bool writes) {
   Head head;
   BackendTime now = clock_();
   Gate& gate = partition.gate;
@@ -77,7 +77,7 @@ Head MemoryBackend::begin(Partition& partition) {
   head.now = now;
   if (gate.state != GateState::serving || partition.server != server_) return head;
   if (now < gate.highest - clock_step_back) {
-    gate.state = GateState::closed;
+    if (writes) gate.state = GateState::closed;
     return head;
   }
   now = std::max(now, gate.highest);
@@ -335,7 +335,7 @@ ReleaseResult MemoryBackend::release(const ReleaseCommand& command) {
 
 InspectResult MemoryBackend::inspect(const InspectCommand& command) {
   Partition& partition = of(command.digest);
-  const Head head = begin(partition);
+  const Head head = begin(partition, false);
   if (head.status != Status::ok) return refused<InspectResult>(head, head.status);
   Slot& slot = partition.slots[command.digest];
   if (slot.corrupt) return refused<InspectResult>(head, Status::quarantined);
@@ -356,7 +356,7 @@ InspectResult MemoryBackend::inspect(const InspectCommand& command) {
 
 ResolveResult MemoryBackend::resolve(const ResolveCommand& command) {
   Partition& partition = of(command.digest);
-  const Head head = begin(partition);
+  const Head head = begin(partition, false);
   if (head.status != Status::ok) return refused<ResolveResult>(head, head.status);
   if (partition.slots[command.digest].corrupt) {
     return refused<ResolveResult>(head, Status::quarantined);

@@ -86,7 +86,8 @@ class MemoryBackend {
 
  private:
   Partition& of(const core::LockDigest& digest);
-  [[nodiscard]] Head begin(Partition& partition);
+  /// `writes`: a call that only reads closes nothing, as it may not write.
+  [[nodiscard]] Head begin(Partition& partition, bool writes = true);
   [[nodiscard]] static core::LeaseState effective(const Partition& partition,
                                                   const core::LeaseRecord& record, BackendTime now);
   [[nodiscard]] static core::LeaseState state_of(const Partition& partition, const Slot* slot,
