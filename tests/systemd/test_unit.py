@@ -59,7 +59,7 @@ def fixture_host():
         install(host)
         host.boot()
         host.run("systemd-sysusers")
-        host.run("systemd-run", "--unit=valkey", "valkey-server", "--port", "0", "--unixsocket",
+        host.run("systemd-run", "--unit=sl-valkey", "valkey-server", "--port", "0", "--unixsocket",
                  "/run/valkey.sock", "--unixsocketperm", "777", "--dir", "/run", "--appendonly",
                  "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction")
         host.run("systemctl", "start", "starleased")
