@@ -28,6 +28,14 @@ local function one_of(values)
   return { read = function(value) return values[value] end }
 end
 
+-- The codes of document types by name; 0 is none.
+local function document_types()
+  local codes = { [''] = 0 }
+  local names = prelude.DOCUMENT_TYPES
+  for i = 1, #names do codes[names[i]] = i end
+  return codes
+end
+
 -- Each kind is either a text of `least` to `most` bytes, or has a function that gives the value to
 -- use, or nil if the argument is not of that kind.
 local kinds = {
@@ -35,6 +43,7 @@ local kinds = {
   maybe_id = { least = 0, most = prelude.MAX_ID_BYTES },
   component = { least = 1, most = prelude.MAX_COMPONENT_BYTES },
   metadata = { least = 2, most = prelude.MAX_METADATA_BYTES },
+  body = { least = 0, most = prelude.MAX_BODY_BYTES },
   digest = { least = prelude.DIGEST_BYTES, most = prelude.DIGEST_BYTES },
   int = integer(0, prelude.MAX_INTEGER),
   positive = integer(1, prelude.MAX_INTEGER),
@@ -46,7 +55,10 @@ local kinds = {
   hash8 = shortened(prelude.HASH_BYTES, prelude.HASH_KEPT),
   flag = one_of { ['0'] = false, ['1'] = true },
   grace_mode = one_of { ttl = 'ttl', none = 'none' },
-  operation = one_of { acquire = 'acquire', renew = 'renew', release = 'release' },
+  operation = one_of { acquire = 'acquire', renew = 'renew', release = 'release',
+                       commit = 'commit' },
+  commit_kind = one_of { authorize = 'authorize', document = 'document' },
+  document_type = one_of(document_types()),
 }
 
 -- For lists of arguments that are too long to be read by name.

@@ -13,9 +13,11 @@ local store = require 'store'
 local idempotency = {}
 
 local VERSION = 1
-local OPERATIONS = { acquire = 1, renew = 2, release = 3 }
-local OUTCOMES = { 'acquired', 'renewed', 'released', 'conflict', 'lost' }
-local OUTCOME_CODES = { acquired = 1, renewed = 2, released = 3, conflict = 4, lost = 5 }
+local OPERATIONS = { acquire = 1, renew = 2, release = 3, commit = 4 }
+local OUTCOMES = { 'acquired', 'renewed', 'released', 'conflict', 'lost', 'committed',
+                   'commit_conflict' }
+local OUTCOME_CODES = { acquired = 1, renewed = 2, released = 3, conflict = 4, lost = 5,
+                        committed = 6, commit_conflict = 7 }
 
 -- version, operation, outcome, state, request digest, epoch; then by outcome.
 local HEAD = '>I1I1I1I1c16I7'
@@ -58,6 +60,29 @@ local BODIES = {
     unpack = function(entry, packed, from)
       local next_byte
       entry.remaining_ms, entry.own_lease_id, next_byte = struct.unpack('>I6I1c0', packed, from)
+      return next_byte
+    end,
+  },
+  committed = {
+    told = { 'accepted_at', 'revision', 'token' },
+    pack = function(entry)
+      return struct.pack('>I6I7I7I1c0I1c0', entry.accepted_at, entry.revision, entry.token,
+                         #entry.lease_id, entry.lease_id, #entry.acquire_scope,
+                         entry.acquire_scope)
+    end,
+    unpack = function(entry, packed, from)
+      local next_byte
+      entry.accepted_at, entry.revision, entry.token, entry.lease_id, entry.acquire_scope,
+        next_byte = struct.unpack('>I6I7I7I1c0I1c0', packed, from)
+      return next_byte
+    end,
+  },
+  commit_conflict = {
+    told = { 'revision' },
+    pack = function(entry) return struct.pack('>I7', entry.revision) end,
+    unpack = function(entry, packed, from)
+      local next_byte
+      entry.revision, next_byte = struct.unpack('>I7', packed, from)
       return next_byte
     end,
   },
@@ -114,7 +139,7 @@ end
 -- How a lease that has no record any more has ended, as far as evidence goes.
 local function ended_state(call, entry)
   if entry.state > 0 then return entry.state_name end
-  local acquire = entry.outcome == 'renewed'
+  local acquire = entry.acquire_scope ~= ''
     and idempotency.find(call, entry.acquire_scope, 'acquire')
   if acquire and acquire.lease_id == entry.lease_id and acquire.state > 0 then
     return acquire.state_name
@@ -125,7 +150,7 @@ end
 -- State now, and end if it is active, of the lease that an entry is about.
 local function current(call, entry, lease)
   if entry.outcome == 'released' then return 'released', 0 end
-  if entry.outcome == 'conflict' or entry.outcome == 'lost' then return entry.state_name, 0 end
+  if not entry.lease_id then return entry.state_name, 0 end  -- a refusal
   if lease and lease.lease_id == entry.lease_id then
     local ended = lifecycle.ended(call, lease)
     return ended.state, ended.code == record.ACTIVE and lease.expires_at or 0

@@ -45,6 +45,11 @@ function keys.lease(partition, digest)
   return partition.tag .. 'lease:' .. digest
 end
 
+-- The documents of an identity, by name.
+function keys.documents(partition, digest)
+  return partition.tag .. 'doc:' .. digest
+end
+
 -- Identities share a hash by their first two bytes, so that each costs a listpack entry, not a key.
 function keys.fence(partition, digest)
   return partition.tag .. string.format('fence:%02x%02x', string.byte(digest, 1, 2))

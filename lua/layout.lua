@@ -6,10 +6,10 @@ local layout = {}
 
 local formats = {
   u1 = 'I1', u2 = 'I2', u4 = 'I4', u7 = 'I7', u8 = 'I8',
-  text1 = 'I1c0', text2 = 'I2c0',  -- a length of 1 or 2 bytes, then the text
+  text1 = 'I1c0', text2 = 'I2c0', text4 = 'I4c0',  -- a length of so many bytes, then the text
   bytes8 = 'c8', bytes32 = 'c32',
 }
-local is_text = { text1 = true, text2 = true }
+local is_text = { text1 = true, text2 = true, text4 = true }
 
 -- A layout from a flat list: name, kind, name, kind ...
 function layout.new(list)

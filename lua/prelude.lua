@@ -1,7 +1,7 @@
 -- Constants of the library. No state, no function; the other files hold the behaviour.
 local prelude = {
   -- Grows with every change that a daemon can notice; bundle.py gives it to the daemon too.
-  REVISION = 2,
+  REVISION = 3,
   -- Of the gate; a gate with another one is not touched.
   SCHEMA_VERSION = 1,
   -- The greatest integer that a Lua number, and a JSON number, holds exactly: 2^53-1.
@@ -22,6 +22,9 @@ local prelude = {
   MAX_ID_BYTES = 128,
   MAX_COMPONENT_BYTES = 256,
   MAX_METADATA_BYTES = 4096,
+  MAX_BODY_BYTES = 131072,
+  -- Of one identity.
+  MAX_DOCUMENTS = 256,
   MAX_NAMESPACE_BYTES = 64,
   DIGEST_BYTES = 32,
   HASH_BYTES = 8,
@@ -30,6 +33,9 @@ local prelude = {
   REQUEST_DIGEST_KEPT = 16,
   SCOPE_KEPT = 22,
   HASH_KEPT = 4,
+
+  -- In the order of their codes.
+  DOCUMENT_TYPES = { 'target_state', 'result', 'checkpoint', 'terminal_state', 'schedule' },
 
   -- The seven components of a lock identity in canonical order.
   COMPONENTS = { 'tenant_id', 'program_id', 'target_namespace', 'target_id', 'actor_name',

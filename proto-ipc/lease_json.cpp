@@ -5,24 +5,6 @@
 #include "proto-ipc/wire_names.hpp"
 
 namespace starlease::ipc {
-namespace {
-
-/// An id that may be missing: null, so that the envelope always has the same members.
-void write_id(JsonWriter& writer, std::string_view name, std::string_view id) {
-  if (id.empty()) {
-    writer.null(name);
-  } else {
-    writer.text(name, id);
-  }
-}
-
-std::string read_id(Fields& fields, std::string_view name) {
-  const auto value = fields.present(name, fields.value(name));
-  if (!value || value->type() == JsonType::null) return {};
-  return fields.need_text(name, any_text);
-}
-
-}  // namespace
 
 // --- writing ------------------------------------------------------------------------------------
 
@@ -41,6 +23,14 @@ void write_identity(JsonWriter& writer, std::string_view name, const core::RawId
     if (component) writer.text(core::component_names[i], *component);
   }
   writer.end();
+}
+
+void write_id(JsonWriter& writer, std::string_view name, std::string_view id) {
+  if (id.empty()) {
+    writer.null(name);
+  } else {
+    writer.text(name, id);
+  }
 }
 
 void write_time(JsonWriter& writer, std::string_view name, core::BackendTime time) {
@@ -78,6 +68,12 @@ core::FencingToken read_token(Fields& fields) {
   return {fields.need_integer("fencing_token", token_rule)};
 }
 
+std::string read_optional_id(Fields& fields, std::string_view name) {
+  const auto value = fields.present(name, fields.value(name));
+  if (!value || value->type() == JsonType::null) return {};
+  return fields.need_text(name, id_rule);
+}
+
 core::LeaseState read_state(Fields& fields, std::string_view name) {
   return static_cast<core::LeaseState>(fields.need_choice(name, state_names));
 }
@@ -110,17 +106,20 @@ LeaseMembers read_lease_members(Fields& fields) {
   return lease;
 }
 
-core::Envelope read_envelope(Fields& fields, std::string_view name) {
+core::Envelope read_envelope_members(Fields& fields) {
   core::Envelope envelope;
-  auto object = fields.present(name, fields.object(name));
-  if (!object) return envelope;
-  envelope.lock_key = object->need_text("lock_key", any_text);
-  envelope.lease_id = read_lease_id(*object);
-  envelope.token = read_token(*object);
-  envelope.expires_at = read_time(*object, "expires_at");
-  envelope.execution = core::ExecutionId(read_id(*object, "execution_id"));
-  envelope.trace = core::TraceId(read_id(*object, "trace_id"));
+  envelope.lock_key = fields.need_text("lock_key", any_text);
+  envelope.lease_id = read_lease_id(fields);
+  envelope.token = read_token(fields);
+  envelope.expires_at = read_time(fields, "expires_at");
+  envelope.execution = core::ExecutionId(read_optional_id(fields, "execution_id"));
+  envelope.trace = core::TraceId(read_optional_id(fields, "trace_id"));
   return envelope;
+}
+
+core::Envelope read_envelope(Fields& fields, std::string_view name) {
+  auto object = fields.present(name, fields.object(name));
+  return object ? read_envelope_members(*object) : core::Envelope{};
 }
 
 }  // namespace starlease::ipc

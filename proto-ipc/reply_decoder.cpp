@@ -3,6 +3,7 @@
 #include "proto-ipc/reply_decoder.hpp"
 
 #include "lib/base/assert.hpp"
+#include "proto-ipc/document_json.hpp"
 #include "proto-ipc/fields.hpp"
 #include "proto-ipc/lease_json.hpp"
 #include "proto-ipc/wire_codes.hpp"
@@ -145,7 +146,17 @@ core::InspectedAnswer read_inspected_lease(Fields& fields) {
   return answer;
 }
 
+core::CommittedAnswer read_committed(Fields& fields, bool wrote) {
+  core::CommittedAnswer answer;
+  answer.accepted_at = read_time(fields, "accepted_at");
+  answer.token = read_token(fields);
+  if (wrote) answer.revision = fields.need_integer("revision", {1, core::limits::maximum_token});
+  answer.replay = read_replay(fields);
+  return answer;
+}
+
 core::Answer read_inspected(Fields& fields) {
+  if (auto object = fields.object("document")) return core::DocumentAnswer{read_document(*object)};
   if (auto object = fields.object("namespace")) return read_namespace(*object);
   const auto stats = fields.value("stats");
   if (stats && stats->is_object()) return read_stats(fields, *stats);
@@ -167,6 +178,7 @@ core::Failure read_failure(Fields& fields) {
   if (fields.flag("held_by_caller").value_or(false)) {
     failure.held_by_caller = read_lease_id(fields);
   }
+  failure.revision = fields.integer("revision", revision_rule);
   return failure;
 }
 
@@ -196,6 +208,10 @@ core::Answer read_answer(Fields& fields) {
       return read_inspected(fields);
     case SuccessCode::lease_resolved:
       return read_resolved(fields);
+    case SuccessCode::lease_committed:
+      return read_committed(fields, true);
+    case SuccessCode::lease_commit_authorized:
+      return read_committed(fields, false);
   }
   SL_UNREACHABLE();
 }
@@ -218,12 +234,14 @@ core::ResolvedAnswer read_resolved(Fields& fields) {
     answer.result = read_failure(*result);
     return answer;
   }
-  // Only mutating operations are resolved, so it is one of these two.
+  // Only mutating operations are resolved, so it is one of these three.
   core::Answer original = read_answer(*result);
   if (auto* grant = std::get_if<core::GrantAnswer>(&original)) {
     answer.result = std::move(*grant);
   } else if (auto* released = std::get_if<core::ReleasedAnswer>(&original)) {
     answer.result = std::move(*released);
+  } else if (auto* committed = std::get_if<core::CommittedAnswer>(&original)) {
+    answer.result = std::move(*committed);
   } else {
     result->refuse("code", "No mutating operation answers with this code");
   }

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto-ipc/compact_object.hpp"
+#include "proto-ipc/document_json.hpp"
 #include "proto-ipc/fields.hpp"
 #include "proto-ipc/lease_json.hpp"
-#include "proto-ipc/metadata.hpp"
 #include "proto-ipc/wire_names.hpp"
 
 namespace starlease::ipc {
@@ -94,7 +95,7 @@ core::AcquireCall read_acquire(Fields& fields) {
   call.work.job = core::JobId(fields.text("job_id", id_rule).value_or(""));
   call.work.trace = core::TraceId(fields.text("trace_id", id_rule).value_or(""));
   if (const auto metadata = fields.value("metadata")) {
-    auto text = compact_metadata(*metadata);
+    auto text = compact_object(*metadata, "metadata", metadata_rule);
     if (text) {
       call.metadata = std::move(*text);
     } else {
@@ -145,6 +146,32 @@ core::ResolveCall read_resolve(Fields& fields) {
   return call;
 }
 
+core::CommitCall read_commit(Fields& fields) {
+  core::CommitCall call;
+  if (auto envelope = fields.present("envelope", fields.object("envelope"))) {
+    call.envelope = read_envelope_members(*envelope);
+    envelope->refuse_unknown();
+  }
+  call.request_id = read_request_id(fields);
+  call.deadline = read_deadline(fields);
+  auto write = fields.present("write", fields.object("write"));
+  if (!write) return call;
+  const bool is_document = write->need_choice("kind", write_kind_names) == 1;
+  if (is_document && write->ok()) {
+    call.write = core::DocumentWrite{read_document_content(*write),
+                                     write->need_integer("expect_revision", revision_rule)};
+  }
+  write->refuse_unknown();
+  return call;
+}
+
+core::DocumentCall read_document_call(Fields& fields) {
+  core::DocumentCall call;
+  call.identity = fields.required("identity", read_identity(fields));
+  call.name = fields.need_text("name", id_rule);
+  return call;
+}
+
 core::NamespaceCall read_namespace(Fields& fields) {
   return {static_cast<core::NamespaceAction>(fields.need_choice("action", namespace_action_names))};
 }
@@ -179,6 +206,8 @@ constexpr std::array<OperationRow, operation_names.size()> operations = {{
     {read_nothing<core::GoodbyeCall>, true, true},
     {read_as<read_namespace>, false, true},
     {read_nothing<core::StatsCall>, false, true},
+    {read_as<read_commit>, true, false},
+    {read_as<read_document_call>, true, true},
 }};
 
 bool spoken(const OperationRow& row, bool admin) {

@@ -2,6 +2,7 @@
 #include "proto-ipc/request_encoder.hpp"
 
 #include "lib/base/rfc3339.hpp"
+#include "proto-ipc/document_json.hpp"
 #include "proto-ipc/lease_json.hpp"
 #include "proto-ipc/message_id.hpp"
 #include "proto-ipc/wire_names.hpp"
@@ -102,6 +103,23 @@ struct WriteCall {
   }
 
   void operator()(const core::StatsCall&) const {}
+
+  void operator()(const core::CommitCall& call) const {
+    write_envelope(writer, "envelope", call.envelope);
+    writer.text("request_id", call.request_id.value);
+    write_deadline(writer, call.deadline);
+    writer.object("write").text("kind", write_kind_names[call.write ? 1 : 0]);
+    if (call.write) {
+      write_document_content(writer, call.write->content);
+      writer.number("expect_revision", call.write->expect_revision);
+    }
+    writer.end();
+  }
+
+  void operator()(const core::DocumentCall& call) const {
+    write_identity(writer, "identity", call.identity);
+    writer.text("name", call.name);
+  }
 };
 
 }  // namespace

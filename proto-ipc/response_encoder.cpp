@@ -1,6 +1,7 @@
 // Answers; see the header. One function an answer, in the order of core::Answer.
 #include "proto-ipc/response_encoder.hpp"
 
+#include "proto-ipc/document_json.hpp"
 #include "proto-ipc/lease_json.hpp"
 #include "proto-ipc/message_id.hpp"
 #include "proto-ipc/wire_codes.hpp"
@@ -41,6 +42,7 @@ void write_failure_members(JsonWriter& writer, const core::Failure& failure) {
   if (failure.held_by_caller) {
     writer.flag("held_by_caller", true).text("lease_id", failure.held_by_caller->value);
   }
+  if (failure.revision) writer.number("revision", *failure.revision);
 }
 
 struct WriteAnswer {
@@ -128,9 +130,21 @@ struct WriteAnswer {
     writer.end();
   }
 
+  void operator()(const core::CommittedAnswer& answer) const {
+    write_time(writer, "accepted_at", answer.accepted_at);
+    writer.number("fencing_token", answer.token.value);
+    if (answer.revision > 0) writer.number("revision", answer.revision);
+    write_replay(writer, answer.replay);
+  }
+
+  void operator()(const core::DocumentAnswer& answer) const {
+    write_document(writer, "document", answer.document);
+  }
+
  private:
   void write_result(const core::GrantAnswer& answer) const { write_success(answer); }
   void write_result(const core::ReleasedAnswer& answer) const { write_success(answer); }
+  void write_result(const core::CommittedAnswer& answer) const { write_success(answer); }
   void write_result(const core::Failure& failure) const {
     writer.text("status", "error")
         .text("code", core::name(failure.code))

@@ -6,9 +6,10 @@
 namespace starlease::ipc {
 namespace {
 
-constexpr std::array<std::string_view, 8> success_names = {
-    "hello",         "pong",           "goodbye",         "lease_acquired",
-    "lease_renewed", "lease_released", "lease_inspected", "lease_resolved"};
+constexpr std::array<std::string_view, 10> success_names = {
+    "hello",           "pong",           "goodbye",        "lease_acquired",
+    "lease_renewed",   "lease_released", "lease_inspected", "lease_resolved",
+    "lease_committed", "lease_commit_authorized"};
 
 }  // namespace
 
@@ -35,6 +36,13 @@ SuccessCode code_of(const core::Answer& answer) {
       return SuccessCode::lease_inspected;
     }
     SuccessCode operator()(const core::StatsAnswer&) const { return SuccessCode::lease_inspected; }
+    SuccessCode operator()(const core::CommittedAnswer& committed) const {
+      return committed.revision > 0 ? SuccessCode::lease_committed
+                                    : SuccessCode::lease_commit_authorized;
+    }
+    SuccessCode operator()(const core::DocumentAnswer&) const {
+      return SuccessCode::lease_inspected;
+    }
   };
   return std::visit(Visitor{}, answer);
 }
@@ -48,7 +56,7 @@ std::optional<SuccessCode> parse_success_code(std::string_view text) {
 
 std::optional<core::FailureCode> parse_failure_code(std::string_view text) {
   // The last code closes the set; core::name() knows each of them.
-  for (int i = 0; i <= static_cast<int>(core::FailureCode::lease_not_found); ++i) {
+  for (int i = 0; i <= static_cast<int>(core::FailureCode::commit_conflict); ++i) {
     const auto code = static_cast<core::FailureCode>(i);
     if (core::name(code) == text) return code;
   }

@@ -20,6 +20,8 @@ enum class SuccessCode : std::uint8_t {
   lease_released,
   lease_inspected,
   lease_resolved,
+  lease_committed,
+  lease_commit_authorized,
 };
 
 /// The one code of a connection that is about to be closed.

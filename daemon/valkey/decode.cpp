@@ -59,6 +59,50 @@ void read_release_answer(ReplyReader& reader, std::string_view status,
   }
 }
 
+void read_commit_answer(ReplyReader& reader, std::string_view status,
+                        store::CommitResult& result) {
+  if (status == "committed") {
+    result.head.status = Status::ok;
+    result.accepted_at = parts::read_time(reader);
+    result.revision = reader.natural();
+    result.token.value = reader.natural();
+  } else if (status == "commit_conflict") {
+    result.head.status = Status::commit_conflict;
+    result.revision = reader.natural();
+  } else if (status == "lost") {
+    result.head.status = Status::lost;
+    static_cast<void>(parts::read_state(reader));
+  } else {
+    parts::reject_status(reader, status);
+  }
+}
+
+std::optional<core::DocumentType> parse_document_type(std::string_view text) {
+  using enum core::DocumentType;
+  for (const auto type : {target_state, result, checkpoint, terminal_state, schedule}) {
+    if (core::name(type) == text) return type;
+  }
+  return std::nullopt;
+}
+
+core::Document read_document(ReplyReader& reader) {
+  core::Document document;
+  const auto type = parse_document_type(reader.text());
+  if (reader.good() && !type) reader.reject("unknown type of document");
+  document.content.type = type.value_or(core::DocumentType{});
+  document.revision = reader.natural();
+  document.token.value = reader.natural();
+  document.accepted_at = parts::read_time(reader);
+  document.content.sequence = reader.natural();
+  document.content.next_due = parts::read_time(reader);
+  document.content.completed_execution.value = reader.text();
+  document.lease_id.value = reader.text();
+  document.execution.value = reader.text();
+  document.trace.value = reader.text();
+  document.content.body = reader.text();
+  return document;
+}
+
 /// The stored answer of an earlier request, into any of the results that can be replayed.
 template <class T, class ReadAnswer>
 void read_replayed(ReplyReader& reader, T& result, const parts::Replay& replay,
@@ -182,6 +226,42 @@ DecodeResult<store::ReleaseResult> decode_release(const redisReply& reply) {
   return parts::finish(reader, std::move(decoded));
 }
 
+DecodeResult<store::CommitResult> decode_commit(const redisReply& reply) {
+  ReplyReader reader(reply, "commit");
+  Decoded<store::CommitResult> decoded;
+  store::CommitResult& result = decoded.result;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status == "replayed") {
+    read_replayed(reader, result, parts::read_replay(reader), read_commit_answer);
+  } else if (raw.status == "full") {
+    result.head.status = Status::full;
+  } else {
+    read_commit_answer(reader, raw.status, result);
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
+DecodeResult<store::DocumentResult> decode_document(const redisReply& reply) {
+  ReplyReader reader(reply, "document");
+  Decoded<store::DocumentResult> decoded;
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  decoded.result.head = raw.head;
+  if (common) return parts::finish(reader, std::move(decoded));
+  if (raw.status == "found") {
+    decoded.result.head.status = Status::ok;
+    decoded.result.document = read_document(reader);
+  } else if (raw.status == "not_found") {
+    decoded.result.head.status = Status::not_found;
+  } else {
+    parts::reject_status(reader, raw.status);
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
 DecodeResult<store::InspectResult> decode_inspect(const redisReply& reply) {
   ReplyReader reader(reply, "inspect");
   Decoded<store::InspectResult> decoded;
@@ -234,6 +314,9 @@ DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
       break;
     case core::Operation::release:
       fill(store::ReleaseResult{}, read_release_answer);
+      break;
+    case core::Operation::commit:
+      fill(store::CommitResult{}, read_commit_answer);
       break;
   }
   return parts::finish(reader, std::move(decoded));

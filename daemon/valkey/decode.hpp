@@ -30,6 +30,9 @@ using DecodeResult = base::Result<Decoded<T>, Fault>;
 [[nodiscard]] DecodeResult<store::RenewResult> decode_renew(const redisReply& reply);
 /// Lease id and token are left to the caller where the reply does not name them.
 [[nodiscard]] DecodeResult<store::ReleaseResult> decode_release(const redisReply& reply);
+[[nodiscard]] DecodeResult<store::CommitResult> decode_commit(const redisReply& reply);
+/// The document's name is left to the caller.
+[[nodiscard]] DecodeResult<store::DocumentResult> decode_document(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::InspectResult> decode_inspect(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
                                                                 core::Operation operation);

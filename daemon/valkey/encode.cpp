@@ -131,6 +131,43 @@ std::string encode_release(const std::string& gate, const store::ReleaseCommand&
   return std::move(out).finish();
 }
 
+std::string encode_commit(const std::string& gate, const store::CommitCommand& command,
+                          std::int64_t deadline_ms) {
+  static const core::DocumentWrite nothing;
+  const core::DocumentWrite& write = command.write ? *command.write : nothing;
+  const core::DocumentContent& content = write.content;
+  Command out = call("FCALL", "starlease1_commit", gate, 1024 + content.body.size());
+  out.arg(command.digest.chars()).arg(command.lease_id.value).arg(command.token.value);
+  add_owner(out, command.writer);
+  out.arg(core::unix_ms(command.envelope_expires_at))
+      .arg(command.execution.value)
+      .arg(command.trace.value)
+      .arg(command.write ? "document" : "authorize")
+      .arg(content.name)
+      .arg(command.write ? core::name(content.type) : "")
+      .arg(content.body)
+      .arg(write.expect_revision)
+      .arg(content.sequence)
+      .arg(content.completed_execution.value)
+      .arg(core::unix_ms(content.next_due))
+      .arg(command.audit.request_id.value)
+      .arg(command.idempotency.scope.value)
+      .arg(base::as_chars(command.idempotency.digest))
+      .arg(at_least_one(command.idempotency.retention))
+      .arg(command.idempotency.refusal_retention.count())
+      .arg(command.audit.correlation_id.value)
+      .arg(command.audit.decision_id.value)
+      .arg(command.audit.principal_class)
+      .arg(deadline_ms);
+  return std::move(out).finish();
+}
+
+std::string encode_document(const std::string& gate, const store::DocumentCommand& command) {
+  Command out = call("FCALL_RO", "starlease1_document", gate, 256);
+  out.arg(command.digest.chars()).arg(command.name);
+  return std::move(out).finish();
+}
+
 std::string encode_inspect(const std::string& gate, const store::InspectCommand& command) {
   Command out = call("FCALL_RO", "starlease1_inspect", gate, 256);
   out.arg(command.digest.chars()).arg(command.lease_id ? command.lease_id->value : std::string());

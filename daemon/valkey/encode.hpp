@@ -23,6 +23,11 @@ namespace starlease::valkey {
 [[nodiscard]] std::string encode_release(const std::string& gate,
                                          const store::ReleaseCommand& command,
                                          std::int64_t deadline_ms);
+[[nodiscard]] std::string encode_commit(const std::string& gate,
+                                        const store::CommitCommand& command,
+                                        std::int64_t deadline_ms);
+[[nodiscard]] std::string encode_document(const std::string& gate,
+                                          const store::DocumentCommand& command);
 [[nodiscard]] std::string encode_inspect(const std::string& gate,
                                          const store::InspectCommand& command);
 [[nodiscard]] std::string encode_resolve(const std::string& gate,

@@ -210,6 +210,24 @@ void ValkeyStore::release(store::ReleaseCommand command, BootTime deadline,
              const redisReply& reply) { return decode_release_of(reply, lease_id, token); });
 }
 
+void ValkeyStore::commit(store::CommitCommand command, BootTime deadline,
+                         Done<store::CommitResult> done) {
+  const std::uint32_t partition = partition_of(command.digest);
+  submit(encode_commit(keys_.gate(partition), command, backend_deadline(partition, deadline)),
+         partition, deadline, Kind::mutates, std::move(done), decode_commit);
+}
+
+void ValkeyStore::document(store::DocumentCommand command, BootTime deadline,
+                           Done<store::DocumentResult> done) {
+  const std::uint32_t partition = partition_of(command.digest);
+  submit(encode_document(keys_.gate(partition), command), partition, deadline, Kind::reads,
+         std::move(done), [name = command.name](const redisReply& reply) {
+           auto decoded = decode_document(reply);
+           if (decoded) decoded->result.document.content.name = name;
+           return decoded;
+         });
+}
+
 void ValkeyStore::inspect(store::InspectCommand command, BootTime deadline,
                           Done<store::InspectResult> done) {
   const std::uint32_t partition = partition_of(command.digest);

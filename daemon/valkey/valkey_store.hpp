@@ -40,6 +40,10 @@ class ValkeyStore final : public store::LeaseStore, private LinkOwner {
              Done<store::RenewResult> done) override;
   void release(store::ReleaseCommand command, BootTime deadline,
                Done<store::ReleaseResult> done) override;
+  void commit(store::CommitCommand command, BootTime deadline,
+              Done<store::CommitResult> done) override;
+  void document(store::DocumentCommand command, BootTime deadline,
+                Done<store::DocumentResult> done) override;
   void inspect(store::InspectCommand command, BootTime deadline,
                Done<store::InspectResult> done) override;
   void resolve(store::ResolveCommand command, BootTime deadline,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "lib/base/rfc3339.hpp"
 #include "lib/cli/texts.hpp"
 
 namespace starlease::cli {
@@ -111,6 +112,18 @@ void lease_options(CLI::App& app, LeaseArguments& lease) {
   app.add_option("--request-id", lease.request_id, "Name of the attempt");
 }
 
+constexpr std::array operations = {Operation::acquire, Operation::renew, Operation::release,
+                                   Operation::commit};
+constexpr std::array document_types = {DocumentType::target_state, DocumentType::result,
+                                       DocumentType::checkpoint, DocumentType::terminal_state,
+                                       DocumentType::schedule};
+
+/// The value of that name; the options take no other.
+template <class Enum, std::size_t N>
+const Enum* named(const std::array<Enum, N>& values, const std::string& text) {
+  return std::ranges::find_if(values, [&](Enum value) { return name(value) == text; });
+}
+
 /// Everything that CLI11 writes into; commands take their part when they were typed.
 struct Parser {
   CLI::App app{"Leases on targets, held by the starleased sidecar of this host.", "starlease"};
@@ -126,6 +139,11 @@ struct Parser {
   ResolveArguments resolve;
   WatchArguments watch;
   RunArguments run;
+  CommitArguments commit;
+  DocumentArguments document;
+  DocumentWrite write;
+  std::string document_type = "result";
+  std::string next_due_at;
   std::string operation = "acquire";
   TypedIdentity identity;
 
@@ -137,6 +155,7 @@ struct Parser {
     leases();
     questions();
     runner();
+    documents();
     administration();
     app.require_subcommand(1);
   }
@@ -206,15 +225,13 @@ struct Parser {
     i.add_option("--lease-id", inspect.lease_id, "Instead of an identity");
     CLI::App& r = command("resolve", "Tell what became of an attempt", [this] {
       resolve.identity = identity.complete();
-      resolve.operation = operation == "acquire" ? Operation::acquire
-                          : operation == "renew" ? Operation::renew
-                                                 : Operation::release;
+      resolve.operation = *named(operations, operation);
       return resolve;
     });
     identity.add_to(r);
     r.add_option("--request-id", resolve.request_id, "Of the attempt")->required();
     r.add_option("--operation", operation, "What was attempted (default: acquire)")
-        ->check(CLI::IsMember({"acquire", "renew", "release"}));
+        ->check(CLI::IsMember({"acquire", "renew", "release", "commit"}));
     CLI::App& w = command("watch", "Print what changes, until interrupted", [this] {
       if (identity.typed() || !watch.target.lease_id.empty()) take_target(watch.target);
       return watch;
@@ -247,6 +264,50 @@ struct Parser {
     duration_option(
         r, "--kill-after", [this](Duration d) { run.kill_after = d; },
         "From TERM to KILL, within what validity leaves (default: 5s)");
+  }
+
+  void documents() {
+    CLI::App& c =
+        command("commit", "Write a document under the fence, or only ask leave to", [this] {
+          if (commit.envelope_json.empty()) {
+            throw CLI::ValidationError("--envelope", "is missing, and STARLEASE_ENVELOPE is not set");
+          }
+          if (!write.name.empty()) commit.write = complete_write();
+          return commit;
+        });
+    c.add_option("--envelope", commit.envelope_json,
+                 "As acquire printed it; run sets STARLEASE_ENVELOPE")
+        ->envname("STARLEASE_ENVELOPE");
+    c.add_option("--name", write.name, "Of the document (default: nothing is written)");
+    c.add_option("--type", document_type, "Of the document (default: result)")
+        ->check(CLI::IsMember(
+            {"target_state", "result", "checkpoint", "terminal_state", "schedule"}));
+    c.add_option("--body", commit.body_file, "File with a JSON object (default: standard input)");
+    c.add_option("--expect-revision", write.expect_revision,
+                 "What must stand there (default: 0, nothing)");
+    c.add_option("--sequence", write.sequence, "checkpoint: grows with each");
+    c.add_option("--completed-execution-id", write.completed_execution_id,
+                 "schedule: the execution that is done");
+    c.add_option("--next-due-at", next_due_at, "schedule: RFC 3339, UTC")->type_name("TIME");
+    c.add_option("--request-id", commit.request_id, "Name of the attempt");
+    CLI::App& d = command("document", "Show a document that commit wrote", [this] {
+      document.identity = identity.complete();
+      return document;
+    });
+    identity.add_to(d);
+    d.add_option("--name", document.name, "Of the document")->required();
+  }
+
+  [[nodiscard]] DocumentWrite complete_write() const {
+    DocumentWrite complete = write;
+    complete.type = *named(document_types, document_type);
+    if (next_due_at.empty()) return complete;
+    const auto due = base::rfc3339_parse(next_due_at);
+    if (!due) {
+      throw CLI::ValidationError("--next-due-at", "must be like 2026-08-05T12:00:00.000Z");
+    }
+    complete.next_due_at = BackendTime(Duration(*due));
+    return complete;
   }
 
   void administration() {

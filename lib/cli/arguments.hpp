@@ -72,6 +72,20 @@ struct RunArguments {
   std::vector<std::string> command;
 };
 
+struct CommitArguments {
+  std::string envelope_json;
+  /// Nothing: only authorize.
+  std::optional<DocumentWrite> write;
+  /// Where the body comes from; empty: standard input.
+  std::string body_file;
+  std::string request_id;
+};
+
+struct DocumentArguments {
+  Identity identity;
+  std::string name;
+};
+
 struct DeployArguments {
   std::vector<std::string> arguments;
 };
@@ -84,8 +98,9 @@ struct VersionArguments {};
 
 using Command =
     std::variant<PingArguments, AcquireArguments, RenewArguments, ReleaseArguments,
-                 InspectArguments, ResolveArguments, WatchArguments, RunArguments, DeployArguments,
-                 NamespaceArguments, StatsArguments, ExitCodesArguments, VersionArguments>;
+                 InspectArguments, ResolveArguments, WatchArguments, RunArguments, CommitArguments,
+                 DocumentArguments, DeployArguments, NamespaceArguments, StatsArguments,
+                 ExitCodesArguments, VersionArguments>;
 
 struct Invocation {
   CommonArguments common;

@@ -95,6 +95,8 @@ int perform(const Invocation& invocation) {
     ExitCode operator()(const ResolveArguments& a) const { return resolve(context, a); }
     ExitCode operator()(const WatchArguments& a) const { return watch(context, a); }
     ExitCode operator()(const RunArguments& a) const { return run(context, a); }
+    ExitCode operator()(const CommitArguments& a) const { return commit(context, a); }
+    ExitCode operator()(const DocumentArguments& a) const { return document(context, a); }
     ExitCode operator()(const DeployArguments& a) const { return deploy(context, a); }
     ExitCode operator()(const NamespaceArguments& a) const {
       return namespace_operation(context, a);

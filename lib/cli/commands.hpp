@@ -27,6 +27,8 @@ ExitCode resolve(const Context& context, const ResolveArguments& arguments);
 ExitCode watch(const Context& context, const WatchArguments& arguments);
 /// Runs a command under a lease (run.cpp); the command's own exit status where it has one.
 ExitCode run(const Context& context, const RunArguments& arguments);
+ExitCode commit(const Context& context, const CommitArguments& arguments);
+ExitCode document(const Context& context, const DocumentArguments& arguments);
 /// Replaces this process with starleased; returns only if that fails.
 ExitCode deploy(const Context& context, const DeployArguments& arguments);
 ExitCode namespace_operation(const Context& context, const NamespaceArguments& arguments);

@@ -30,6 +30,8 @@ ExitCode exit_code(ErrorCode code, bool waited) {
       return ExitCode::outcome_unknown;
     case ErrorCode::lease_not_found:
       return ExitCode::no_such_lease;
+    case ErrorCode::commit_conflict:
+      return ExitCode::commit_conflict;
     case ErrorCode::no_daemon:
       return ExitCode::no_daemon;
     case ErrorCode::protocol_violation:
@@ -51,6 +53,8 @@ std::string_view advice(ErrorCode code, bool waited) {
       return "retry, or look at starlease ping and starlease admin namespace status";
     case ErrorCode::deadline_exceeded:
       return "give it more time with --timeout";
+    case ErrorCode::commit_conflict:
+      return "starlease document shows what stands there";
     case ErrorCode::no_daemon:
       return "--socket or STARLEASE_SOCKET names it, for admin --admin-socket or "
              "STARLEASE_ADMIN_SOCKET";

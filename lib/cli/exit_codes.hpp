@@ -26,6 +26,7 @@ enum class ExitCode : std::uint8_t {
   no_such_lease = 209,
   request_id_reused = 210,
   internal = 211,
+  commit_conflict = 212,
 };
 
 struct ExitCodeRow {
@@ -35,7 +36,7 @@ struct ExitCodeRow {
 };
 
 /// Every code of ours, in order; `starlease exit-codes` prints it and docs/cli.md repeats it.
-inline constexpr std::array<ExitCodeRow, 15> exit_code_table = {{
+inline constexpr std::array<ExitCodeRow, 16> exit_code_table = {{
     {ExitCode::ok, "ok", "done"},
     {ExitCode::cannot_execute, "cannot_execute", "run: CMD is there but could not be started"},
     {ExitCode::not_found, "not_found", "run: CMD was not found"},
@@ -49,10 +50,12 @@ inline constexpr std::array<ExitCodeRow, 15> exit_code_table = {{
     {ExitCode::outcome_unknown, "outcome_unknown",
      "it may have been done; repeat it with the same --request-id"},
     {ExitCode::rate_limited, "rate_limited", "too much at once; retry later"},
-    {ExitCode::no_such_lease, "no_such_lease", "there is no such lease"},
+    {ExitCode::no_such_lease, "no_such_lease", "there is no such lease or document"},
     {ExitCode::request_id_reused, "request_id_reused",
      "the request id was used before with other inputs"},
     {ExitCode::internal, "internal", "client and daemon do not fit together, or the system failed"},
+    {ExitCode::commit_conflict, "commit_conflict",
+     "commit: what stands there does not allow the write"},
 }};
 
 /// The exit code for a failed operation; `waited`: the caller had asked to wait for the lease.

@@ -76,6 +76,15 @@ void write_released(JsonWriter& writer, const Released& released) {
       .flag("replayed", released.replayed);
 }
 
+void write_commit(JsonWriter& writer, const Commit& commit) {
+  write_success(writer, commit.revision > 0 ? "lease_committed" : "lease_commit_authorized");
+  writer.text("accepted_at", to_rfc3339(commit.accepted_at))
+      .number("fencing_token", commit.fencing_token);
+  if (commit.revision > 0) writer.number("revision", commit.revision);
+  writer.flag("replayed", commit.replayed);
+  if (commit.current_state) writer.text("current_state", name(*commit.current_state));
+}
+
 /// The original answer of a resolved attempt.
 struct ResolvedResult {
   JsonWriter& writer;
@@ -92,6 +101,12 @@ struct ResolvedResult {
     write_released(writer, released);
     writer.end();
     text += row("released", to_rfc3339(released.released_at));
+  }
+  void operator()(const Commit& commit) const {
+    writer.object("result");
+    write_commit(writer, commit);
+    writer.end();
+    text += row("accepted", to_rfc3339(commit.accepted_at));
   }
   void operator()(const Error& error) const {
     writer.raw("result", error_json(error));
@@ -147,6 +162,48 @@ void Output::released(const Released& released) const {
   print(writer.finish(), row("released", released.lease_id) +
                              row("fencing token", std::to_string(released.fencing_token)) +
                              row("at", to_rfc3339(released.released_at)));
+}
+
+void Output::commit(const Commit& commit) const {
+  JsonWriter writer;
+  write_commit(writer, commit);
+  std::string text = row("accepted", to_rfc3339(commit.accepted_at)) +
+                     row("fencing token", std::to_string(commit.fencing_token));
+  if (commit.revision > 0) text += row("revision", std::to_string(commit.revision));
+  print(writer.finish(), text);
+}
+
+void Output::document(const Document& document) const {
+  const DocumentWrite& content = document.content;
+  JsonWriter writer;
+  write_success(writer, "lease_inspected");
+  writer.object("document")
+      .text("name", content.name)
+      .text("type", name(content.type))
+      .raw("body", content.body_json)
+      .number("revision", document.revision)
+      .text("lease_id", document.lease_id)
+      .number("fencing_token", document.fencing_token)
+      .text("execution_id", document.execution_id)
+      .text("trace_id", document.trace_id)
+      .text("accepted_at", to_rfc3339(document.accepted_at));
+  std::string text = row("document", content.name) + row("type", name(content.type)) +
+                     row("revision", std::to_string(document.revision)) +
+                     row("accepted", to_rfc3339(document.accepted_at)) +
+                     row("fencing token", std::to_string(document.fencing_token)) +
+                     row("lease id", document.lease_id);
+  if (content.type == DocumentType::checkpoint) {
+    writer.number("sequence", content.sequence);
+    text += row("sequence", std::to_string(content.sequence));
+  }
+  if (content.type == DocumentType::schedule) {
+    writer.text("completed_execution_id", content.completed_execution_id)
+        .text("next_due_at", to_rfc3339(content.next_due_at));
+    text += row("completed", content.completed_execution_id) +
+            row("next due", to_rfc3339(content.next_due_at));
+  }
+  writer.end();
+  print(writer.finish(), text + content.body_json + "\n");
 }
 
 void Output::inspection(const Inspection& inspection) const {
@@ -252,6 +309,7 @@ std::string error_json(const Error& error) {
       .flag("retryable", error.retryable());
   if (!error.field.empty()) writer.text("field", error.field);
   if (error.retry_after) writer.number("retry_after_ms", error.retry_after->count());
+  if (error.revision) writer.number("revision", *error.revision);
   if (!error.correlation_id.empty()) writer.text("correlation_id", error.correlation_id);
   return writer.finish();
 }

@@ -23,6 +23,8 @@ class Output {
   /// `code` is lease_acquired or lease_renewed; `session` where a later command is to resume it.
   void grant(std::string_view code, const Grant& grant, const SessionInfo* session) const;
   void released(const Released& released) const;
+  void commit(const Commit& commit) const;
+  void document(const Document& document) const;
   void inspection(const Inspection& inspection) const;
   void resolution(const Resolution& resolution) const;
   void event(const Event& event) const;

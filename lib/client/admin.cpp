@@ -1,18 +1,12 @@
 // The admin socket; see the header.
 #include "lib/client/admin.hpp"
 
+#include "lib/client/answered.hpp"
 #include "lib/client/engine.hpp"
 #include "lib/client/socket_path.hpp"
 
 namespace starlease::client {
 namespace {
-
-Error unexpected_answer() {
-  Error error;
-  error.code = ErrorCode::protocol_violation;
-  error.message = "The daemon answered with something that was not asked";
-  return error;
-}
 
 Result<NamespaceState> namespace_state(Result<Answered> answered) {
   if (!answered) return std::move(answered).error();

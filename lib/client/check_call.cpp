@@ -63,6 +63,22 @@ struct Checker {
     if (auto error = check_identity(call.identity)) return error;
     return check_text("request_id", call.request_id.value);
   }
+  std::optional<Error> operator()(const core::CommitCall& call) const {
+    if (auto error = check_text("request_id", call.request_id.value)) return error;
+    if (!call.write) return std::nullopt;
+    const core::DocumentContent& content = call.write->content;
+    if (auto error = check_text("name", content.name)) return error;
+    if (auto error = check_text("completed_execution_id", content.completed_execution.value)) {
+      return error;
+    }
+    ipc::JsonReader reader;
+    if (reader.read(content.body)) return std::nullopt;
+    return refuse("body", "The body is not the text of one JSON object");
+  }
+  std::optional<Error> operator()(const core::DocumentCall& call) const {
+    if (auto error = check_identity(call.identity)) return error;
+    return check_text("name", call.name);
+  }
   std::optional<Error> operator()(const core::PingCall&) const { return std::nullopt; }
   std::optional<Error> operator()(const core::GoodbyeCall&) const { return std::nullopt; }
   std::optional<Error> operator()(const core::NamespaceCall&) const { return std::nullopt; }

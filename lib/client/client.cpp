@@ -1,6 +1,7 @@
 // The public face over the engine; see <starlease/client.hpp>.
 #include <starlease/client.hpp>
 
+#include "lib/client/answered.hpp"
 #include "lib/client/convert.hpp"
 #include "lib/client/engine.hpp"
 
@@ -8,23 +9,9 @@ namespace starlease {
 namespace {
 
 using client::Answered;
-
-Error unexpected_answer() {
-  Error error;
-  error.code = ErrorCode::protocol_violation;
-  error.message = "The daemon answered with something that was not asked";
-  return error;
-}
-
-/// The answer of kind A, made public by `convert`; or why there is none.
-template <class A, class Convert>
-auto as(Result<Answered>&& answered, Convert&& convert)
-    -> Result<decltype(convert(std::declval<const A&>()))> {
-  if (!answered) return std::move(answered).error();
-  const auto* answer = std::get_if<A>(&answered->answer);
-  if (answer == nullptr) return unexpected_answer();
-  return convert(*answer);
-}
+using client::as;
+using client::not_held;
+using client::unexpected_answer;
 
 Result<Pong> as_pong(Result<Answered> answered) {
   return as<core::PongAnswer>(std::move(answered), [](const core::PongAnswer& a) {
@@ -62,13 +49,6 @@ core::ReleaseCall release_call(client::Engine& engine, const std::string& lease_
   call.token = core::FencingToken{token};
   call.request_id = request_id(engine, options.request_id);
   return call;
-}
-
-Error not_held() {
-  Error error;
-  error.code = ErrorCode::lease_lost;
-  error.message = "The lease is no longer held; stop the work it covers";
-  return error;
 }
 
 core::AcquireCall acquire_call(client::Engine& engine, const AcquireOptions& options) {

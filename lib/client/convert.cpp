@@ -45,6 +45,8 @@ ErrorCode public_code(core::FailureCode code) {
       return ErrorCode::lease_outcome_unknown;
     case core::FailureCode::lease_not_found:
       return ErrorCode::lease_not_found;
+    case core::FailureCode::commit_conflict:
+      return ErrorCode::commit_conflict;
   }
   SL_UNREACHABLE();
 }
@@ -119,6 +121,7 @@ Error public_error(const core::Failure& failure, std::string correlation_id) {
   error.message = failure.message;
   error.field = failure.field;
   error.retry_after = failure.retry_after;
+  error.revision = failure.revision;
   error.correlation_id = std::move(correlation_id);
   return error;
 }
@@ -151,6 +154,7 @@ Resolution public_resolution(const core::ResolvedAnswer& answer) {
     Resolution& resolution;
     void operator()(const core::GrantAnswer& a) const { resolution.result = public_grant(a); }
     void operator()(const core::ReleasedAnswer& a) const { resolution.result = public_released(a); }
+    void operator()(const core::CommittedAnswer& a) const { resolution.result = public_commit(a); }
     void operator()(const core::Failure& f) const { resolution.result = public_error(f, {}); }
   };
   Resolution resolution;
@@ -221,6 +225,8 @@ core::Operation core_operation(Operation operation) {
       return core::Operation::renew;
     case Operation::release:
       return core::Operation::release;
+    case Operation::commit:
+      return core::Operation::commit;
   }
   SL_UNREACHABLE();
 }

@@ -20,10 +20,15 @@ namespace starlease::client {
 [[nodiscard]] Released public_released(const core::ReleasedAnswer& answer);
 [[nodiscard]] Inspection public_inspection(const core::InspectedAnswer& answer);
 [[nodiscard]] Resolution public_resolution(const core::ResolvedAnswer& answer);
+[[nodiscard]] Commit public_commit(const core::CommittedAnswer& answer);
+[[nodiscard]] Document public_document(const core::DocumentAnswer& answer);
 [[nodiscard]] SessionInfo session_info(const core::HelloAnswer& answer);
 /// The envelope as compact JSON, as it stands in the answer on the wire.
 [[nodiscard]] std::string envelope_json(const core::Envelope& envelope);
 
+/// The envelope that such a text holds; nothing if it is none.
+[[nodiscard]] std::optional<core::Envelope> parse_envelope(const std::string& json);
+[[nodiscard]] core::DocumentWrite core_write(const DocumentWrite& write);
 [[nodiscard]] core::RawIdentity raw_identity(const Identity& identity);
 /// REQUIRES: `options.request_id` is not empty.
 [[nodiscard]] core::AcquireCall acquire_call(const AcquireOptions& options);

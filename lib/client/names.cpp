@@ -30,6 +30,8 @@ std::string_view name(ErrorCode code) noexcept {
       return "lease_outcome_unknown";
     case ErrorCode::lease_not_found:
       return "lease_not_found";
+    case ErrorCode::commit_conflict:
+      return "commit_conflict";
     case ErrorCode::no_daemon:
       return "no_daemon";
     case ErrorCode::connection_lost:
@@ -59,6 +61,7 @@ bool retryable(ErrorCode code) noexcept {
     case ErrorCode::lease_lost:
     case ErrorCode::idempotency_conflict:
     case ErrorCode::lease_not_found:
+    case ErrorCode::commit_conflict:
     case ErrorCode::protocol_violation:
       return false;
   }
@@ -142,6 +145,24 @@ std::string_view name(Operation operation) noexcept {
       return "renew";
     case Operation::release:
       return "release";
+    case Operation::commit:
+      return "commit";
+  }
+  SL_UNREACHABLE();
+}
+
+std::string_view name(DocumentType type) noexcept {
+  switch (type) {
+    case DocumentType::target_state:
+      return "target_state";
+    case DocumentType::result:
+      return "result";
+    case DocumentType::checkpoint:
+      return "checkpoint";
+    case DocumentType::terminal_state:
+      return "terminal_state";
+    case DocumentType::schedule:
+      return "schedule";
   }
   SL_UNREACHABLE();
 }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "lib/core/document.hpp"
 #include "lib/core/lease_event.hpp"
 #include "lib/core/record.hpp"
 
@@ -70,10 +71,10 @@ struct InspectCall {
   std::optional<LeaseId> lease_id;
 };
 
-enum class Operation : std::uint8_t { acquire, renew, release };
+enum class Operation : std::uint8_t { acquire, renew, release, commit };
 
 [[nodiscard]] constexpr std::string_view name(Operation operation) {
-  constexpr std::array<std::string_view, 3> names = {"acquire", "renew", "release"};
+  constexpr std::array<std::string_view, 4> names = {"acquire", "renew", "release", "commit"};
   return names[static_cast<std::size_t>(operation)];
 }
 
@@ -81,6 +82,29 @@ struct ResolveCall {
   RequestId request_id;
   Operation operation{};
   RawIdentity identity;
+};
+
+/// What the worker passes on with its work (contract "fencing"; ipc.md `envelope`).
+struct Envelope {
+  std::string lock_key;
+  LeaseId lease_id;
+  FencingToken token;
+  BackendTime expires_at;
+  ExecutionId execution;
+  TraceId trace;
+};
+
+struct CommitCall {
+  Envelope envelope;
+  RequestId request_id;
+  DeadlineRequest deadline;
+  /// What is written; nothing for `authorize`, which only validates and raises the high-water mark.
+  std::optional<DocumentWrite> write;
+};
+
+struct DocumentCall {
+  RawIdentity identity;
+  std::string name;
 };
 
 struct PingCall {};
@@ -94,7 +118,8 @@ struct NamespaceCall {
 struct StatsCall {};
 
 using Call = std::variant<HelloCall, AcquireCall, RenewCall, ReleaseCall, InspectCall, ResolveCall,
-                          PingCall, GoodbyeCall, NamespaceCall, StatsCall>;
+                          PingCall, GoodbyeCall, NamespaceCall, StatsCall, CommitCall,
+                          DocumentCall>;
 
 // --- answers ------------------------------------------------------------------------------------
 
@@ -110,16 +135,6 @@ struct HelloAnswer {
   std::string resume;
   Limits limits;
   BackendState backend{};
-};
-
-/// What the worker passes on with its work (contract "fencing"; ipc.md `envelope`).
-struct Envelope {
-  std::string lock_key;
-  LeaseId lease_id;
-  FencingToken token;
-  BackendTime expires_at;
-  ExecutionId execution;
-  TraceId trace;
 };
 
 /// Where an answer comes from an idempotency record: what has become of the lease since.
@@ -155,10 +170,22 @@ struct InspectedAnswer {
   std::string end_reason;
 };
 
+/// lease_committed, or lease_commit_authorized where nothing was written (revision 0).
+struct CommittedAnswer {
+  BackendTime accepted_at;
+  FencingToken token;
+  std::int64_t revision = 0;
+  std::optional<Replay> replay;
+};
+
+struct DocumentAnswer {
+  Document document;
+};
+
 /// lease_resolved. `result` is the original outcome where one was committed.
 struct ResolvedAnswer {
   bool committed = false;
-  std::optional<std::variant<GrantAnswer, ReleasedAnswer, Failure>> result;
+  std::optional<std::variant<GrantAnswer, ReleasedAnswer, CommittedAnswer, Failure>> result;
   std::optional<LeaseState> current_state;
 };
 
@@ -187,6 +214,7 @@ struct StatsAnswer {
 
 using Answer =
     std::variant<HelloAnswer, GrantAnswer, ReleasedAnswer, InspectedAnswer, ResolvedAnswer,
-                 PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer>;
+                 PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer, CommittedAnswer,
+                 DocumentAnswer>;
 
 }  // namespace starlease::core

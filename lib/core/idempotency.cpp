@@ -69,4 +69,24 @@ RequestDigest request_digest(const ReleaseCall& call, const Owner& owner) {
   return digest_of(std::move(object));
 }
 
+RequestDigest request_digest(const CommitCall& call, const Owner& owner) {
+  auto object = begin(Operation::commit, owner);
+  object.add("lease_id", call.envelope.lease_id.value)
+      .add("token", call.envelope.token.value)
+      .add("execution_id", call.envelope.execution.value)
+      .add("trace_id", call.envelope.trace.value)
+      .add("document", call.write.has_value());
+  if (call.write) {
+    const DocumentContent& content = call.write->content;
+    object.add("name", content.name)
+        .add("type", name(content.type))
+        .add("body", content.body)
+        .add("sequence", content.sequence)
+        .add("completed_execution_id", content.completed_execution.value)
+        .add("next_due_at", unix_ms(content.next_due))
+        .add("expect_revision", call.write->expect_revision);
+  }
+  return digest_of(std::move(object));
+}
+
 }  // namespace starlease::core

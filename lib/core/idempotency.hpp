@@ -26,5 +26,6 @@ using RequestDigest = base::Sha256;
                                            const Owner& owner);
 [[nodiscard]] RequestDigest request_digest(const RenewCall& call, const Owner& owner);
 [[nodiscard]] RequestDigest request_digest(const ReleaseCall& call, const Owner& owner);
+[[nodiscard]] RequestDigest request_digest(const CommitCall& call, const Owner& owner);
 
 }  // namespace starlease::core

@@ -19,6 +19,11 @@ inline constexpr std::size_t id_bytes = 128;
 inline constexpr std::size_t metadata_bytes = 4096;
 inline constexpr std::size_t metadata_keys = 64;
 inline constexpr std::size_t metadata_depth = 4;
+/// A document's name, and its body as serialized JSON (ipc.md `commit`). Deeper bodies than this are
+/// refused, so that whoever reads them with a recursive parser is safe.
+inline constexpr std::size_t document_name_bytes = 128;
+inline constexpr std::size_t document_body_bytes = 131'072;
+inline constexpr std::size_t document_body_depth = 64;
 /// Tokens travel as JSON numbers, which are exact below 2^53.
 inline constexpr std::int64_t maximum_token = (std::int64_t{1} << 53) - 1;
 /// Bounds of the configurable policy.

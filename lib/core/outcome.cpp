@@ -29,7 +29,9 @@ std::string_view sentence(FailureCode code) {
     case FailureCode::lease_outcome_unknown:
       return "The operation may have been done; repeat it with the same request_id";
     case FailureCode::lease_not_found:
-      return "There is no such lease";
+      return "There is no such lease or document";
+    case FailureCode::commit_conflict:
+      return "What stands there does not allow this write; read it and decide again";
   }
   SL_UNREACHABLE();
 }
@@ -63,6 +65,7 @@ bool retryable(FailureCode code) {
     case FailureCode::lease_lost:
     case FailureCode::idempotency_conflict:
     case FailureCode::lease_not_found:
+    case FailureCode::commit_conflict:
       return false;
   }
   SL_UNREACHABLE();
@@ -92,6 +95,8 @@ std::string_view name(FailureCode code) {
       return "lease_outcome_unknown";
     case FailureCode::lease_not_found:
       return "lease_not_found";
+    case FailureCode::commit_conflict:
+      return "commit_conflict";
   }
   SL_UNREACHABLE();
 }

@@ -26,6 +26,7 @@ enum class FailureCode : std::uint8_t {
   lease_backend_unavailable,
   lease_outcome_unknown,
   lease_not_found,
+  commit_conflict,
 };
 
 /// A refusal as the worker sees it. `message` is a stable sentence that says what to do; it carries
@@ -40,6 +41,8 @@ struct Failure {
   bool replayed = false;
   /// lease_conflict only: the caller's own instance holds it, under this lease id.
   std::optional<LeaseId> held_by_caller;
+  /// commit_conflict only: the revision that stands there; 0 if there is none.
+  std::optional<std::int64_t> revision;
 };
 
 template <class T>

@@ -43,6 +43,19 @@ struct FromCall {
     event.request_id = call.request_id;
     return true;
   }
+  bool operator()(const core::CommitCall& call) const {
+    event.type = AuditType::target_lease_commit;
+    event.request_id = call.request_id;
+    event.lease_id = call.envelope.lease_id;
+    event.token = call.envelope.token;
+    event.work.execution = call.envelope.execution;
+    event.work.trace = call.envelope.trace;
+    return true;
+  }
+  bool operator()(const core::DocumentCall&) const {
+    event.type = AuditType::target_lease_document;
+    return true;
+  }
   bool operator()(const core::HelloCall&) const { return false; }
   bool operator()(const core::PingCall&) const { return false; }
   bool operator()(const core::GoodbyeCall&) const { return false; }
@@ -77,6 +90,14 @@ struct FromAnswer {
     event.code = "lease_resolved";
     event.resulting_state = answer.current_state;
   }
+  void operator()(const core::CommittedAnswer& answer) const {
+    event.code = answer.revision > 0 ? "lease_committed" : "lease_commit_authorized";
+    if (answer.replay) event.resulting_state = answer.replay->current_state;
+  }
+  void operator()(const core::DocumentAnswer& answer) const {
+    event.code = "lease_inspected";
+    event.lease_id = answer.document.lease_id;
+  }
   template <class Other>
   void operator()(const Other&) const {}
 };
@@ -103,6 +124,9 @@ AnswerDone audited(const Seams& seams, const Session& session, const CallContext
     if (outcome) {
       std::visit(FromAnswer{event}, *outcome);
     } else {
+      if (event.type == AuditType::target_lease_commit) {
+        event.type = AuditType::target_lease_commit_rejected;
+      }
       event.code = core::name(outcome.error().code);
       event.retryable = core::retryable(outcome.error().code);
     }

@@ -121,6 +121,13 @@ core::Failure failure_of(const store::Head& head) {
     case store::Status::exhausted:
       // Only an administrator can help: retrying soon is pointless, so no time is named.
       return core::failure(FailureCode::lease_backend_unavailable);
+    case store::Status::commit_conflict:
+      return core::failure(FailureCode::commit_conflict);
+    case store::Status::full: {
+      auto full = core::failure(FailureCode::lease_rate_limited);
+      full.message = "This identity has as many documents as it may; write to one that is there";
+      return full;
+    }
     case store::Status::ok:
       break;
   }

@@ -86,6 +86,8 @@ void Releaser::on_answer(Entry entry, const store::ReleaseResult& result) {
     case store::Status::not_found:
     case store::Status::quarantined:
     case store::Status::exhausted:
+    case store::Status::commit_conflict:
+    case store::Status::full:
       done_with(entry);
       pump();
       return;

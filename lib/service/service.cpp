@@ -6,6 +6,7 @@
 #include "lib/service/lease_schedule.hpp"
 #include "lib/service/ops/acquire.hpp"
 #include "lib/service/ops/admin.hpp"
+#include "lib/service/ops/commit.hpp"
 #include "lib/service/ops/inspect.hpp"
 #include "lib/service/ops/release.hpp"
 #include "lib/service/ops/renew.hpp"
@@ -214,6 +215,12 @@ void LeaseService::dispatch(Session& session, const CallContext& context, core::
       namespace_operation(kernel(), session, context, c, std::move(done));
     }
     void operator()(core::StatsCall&) const { stats(kernel(), session, std::move(done)); }
+    void operator()(core::CommitCall& c) const {
+      commit(kernel(), session, context, std::move(c), std::move(done));
+    }
+    void operator()(core::DocumentCall& c) const {
+      read_document(kernel(), session, context, c, std::move(done));
+    }
   };
   std::visit(Route{*this, session, context, done}, call);
 }

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "lib/core/document.hpp"
 #include "lib/core/idempotency.hpp"
 #include "lib/core/record.hpp"
 
@@ -30,6 +31,8 @@ enum class Status : std::uint8_t {
   recovering,            ///< the gate does not fit the server; recovery is needed
   quarantined,           ///< a record is corrupt; closed until an administrator clears it
   exhausted,             ///< fencing tokens would pass 2^53-1
+  commit_conflict,       ///< the write's own guard does not hold
+  full,                  ///< the identity has as many documents as it may
   unavailable,           ///< not submitted, or refused without effect
   unknown,               ///< submitted, no answer: it may have been done
 };
@@ -161,6 +164,43 @@ struct InspectResult {
   std::optional<core::LeaseRecord> record;
 };
 
+/// A fenced write by whoever was given the lease's envelope. Contract "fencing".
+struct CommitCommand {
+  core::LockDigest digest;
+  core::LeaseId lease_id;
+  core::FencingToken token;
+  /// The writer: its principal must be the lease's owner, its instance need not be the holder's.
+  core::Owner writer;
+  /// As the envelope says: compared with the lease.
+  BackendTime envelope_expires_at;
+  core::ExecutionId execution;
+  core::TraceId trace;
+  /// Nothing: only validate and raise the high-water mark.
+  std::optional<core::DocumentWrite> write;
+  Idempotency idempotency;
+  Audit audit;
+};
+struct CommitResult {
+  Head head;
+  BackendTime accepted_at;
+  core::FencingToken token;
+  /// Of the document, as written or, for commit_conflict, as it stands; 0 for none.
+  std::int64_t revision = 0;
+  /// Where replayed: what the lease is now.
+  core::LeaseState current_state = core::LeaseState::active;
+  BackendTime current_expires_at;
+};
+
+struct DocumentCommand {
+  core::LockDigest digest;
+  std::string name;
+};
+struct DocumentResult {
+  Head head;
+  /// Filled where status is ok.
+  core::Document document;
+};
+
 struct ResolveCommand {
   core::LockDigest digest;  ///< names the partition
   core::Operation operation{};
@@ -169,7 +209,7 @@ struct ResolveCommand {
 /// status ok: committed; `outcome` is the stored one. not_found: no attempt has committed.
 struct ResolveResult {
   Head head;
-  std::variant<AcquireResult, RenewResult, ReleaseResult> outcome;
+  std::variant<AcquireResult, RenewResult, ReleaseResult, CommitResult> outcome;
   core::LeaseState current_state = core::LeaseState::active;
 };
 

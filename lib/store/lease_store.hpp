@@ -38,6 +38,8 @@ class LeaseStore {
                            Done<TimedRenewalsResult> done) = 0;
   virtual void renew(RenewCommand command, BootTime deadline, Done<RenewResult> done) = 0;
   virtual void release(ReleaseCommand command, BootTime deadline, Done<ReleaseResult> done) = 0;
+  virtual void commit(CommitCommand command, BootTime deadline, Done<CommitResult> done) = 0;
+  virtual void document(DocumentCommand command, BootTime deadline, Done<DocumentResult> done) = 0;
   virtual void inspect(InspectCommand command, BootTime deadline, Done<InspectResult> done) = 0;
   virtual void resolve(ResolveCommand command, BootTime deadline, Done<ResolveResult> done) = 0;
 

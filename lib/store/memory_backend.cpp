@@ -4,18 +4,12 @@
 
 #include <algorithm>
 
+#include "lib/store/memory_backend_answers.hpp"
+
 namespace starlease::store {
 namespace {
 
 using core::LeaseState;
-
-template <class Result>
-Result refused(Head head, Status status) {
-  Result result;
-  result.head = head;
-  result.head.status = status;
-  return result;
-}
 
 constexpr Milliseconds clock_step_back{5000};
 
@@ -118,51 +112,6 @@ bool MemoryBackend::holds(const core::LeaseRecord& record, const Holder& holder)
   return record.grant.lease_id == holder.lease_id && record.grant.token == holder.token &&
          record.owner.principal == holder.owner.principal &&
          record.owner.instance == holder.owner.instance;
-}
-
-template <class Result>
-bool MemoryBackend::replay(Partition& partition, const Idempotency& key, Slot* slot, Head& head,
-                           Result& result) {
-  const auto found = partition.remembered.find(key.scope.value);
-  if (found == partition.remembered.end() || found->second.until <= head.now) return false;
-  const Remembered& remembered = found->second;
-  if (remembered.digest != key.digest) {
-    result = refused<Result>(head, Status::idempotency_conflict);
-    return true;
-  }
-  result = std::get<Result>(remembered.result);
-  const Head first = result.head;
-  result.head = head;
-  result.head.status = first.status;
-  result.head.retry_after = first.retry_after;
-  result.head.replayed = true;
-  if constexpr (!std::is_same_v<Result, ReleaseResult>) {
-    if (first.status == Status::ok) {
-      result.current_state = state_of(partition, slot, remembered, head.now);
-      const bool active = result.current_state == LeaseState::active;
-      result.current_expires_at = active ? slot->record->grant.expires_at : remembered.expires_at;
-    }
-  }
-  return true;
-}
-
-template <class Result>
-MemoryBackend::Remembered* MemoryBackend::remember(Partition& partition, const Idempotency& key,
-                                                   const Head& head, Result result,
-                                                   const core::LeaseRecord* record) {
-  const bool done = result.head.status == Status::ok;
-  const Milliseconds kept = done ? key.retention : key.refusal_retention;
-  if (kept <= Milliseconds(0)) return nullptr;
-  Remembered entry;
-  entry.digest = key.digest;
-  entry.result = std::move(result);
-  entry.until = head.now + kept;
-  if (record != nullptr) {
-    entry.lease_id = record->grant.lease_id;
-    entry.epoch = record->epoch;
-    entry.expires_at = record->grant.expires_at;
-  }
-  return &partition.remembered.insert_or_assign(key.scope.value, std::move(entry)).first->second;
 }
 
 template <class Result>

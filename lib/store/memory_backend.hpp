@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,7 +21,7 @@ class MemoryBackend {
   using Clock = std::function<BackendTime()>;
 
  private:
-  using Stored = std::variant<AcquireResult, RenewResult, ReleaseResult>;
+  using Stored = std::variant<AcquireResult, RenewResult, ReleaseResult, CommitResult>;
   struct Remembered {
     core::RequestDigest digest{};
     Stored result;
@@ -29,13 +30,15 @@ class MemoryBackend {
     core::Epoch epoch;
     BackendTime expires_at;
     core::LeaseState ended = core::LeaseState::active;  // terminal once it is known
-    std::string acquire_scope;                          // of the lease that a renewal is about
+    std::string acquire_scope;                          // of the lease that a renewal or commit is about
   };
   struct Slot {
     std::optional<core::LeaseRecord> record;
     std::string acquire_scope;
     std::int64_t sequence = 0;
     std::int64_t counter = 0;
+    std::int64_t committed = 0;  // the highest token that has written
+    std::map<std::string, core::Document> documents;
     bool corrupt = false;
   };
   struct Partition {
@@ -76,6 +79,8 @@ class MemoryBackend {
   [[nodiscard]] TimedRenewalsResult renew_timed(const std::vector<TimedRenewal>& renewals);
   [[nodiscard]] RenewResult renew(const RenewCommand& command);
   [[nodiscard]] ReleaseResult release(const ReleaseCommand& command);
+  [[nodiscard]] CommitResult commit(const CommitCommand& command);
+  [[nodiscard]] DocumentResult document(const DocumentCommand& command);
   [[nodiscard]] InspectResult inspect(const InspectCommand& command);
   [[nodiscard]] ResolveResult resolve(const ResolveCommand& command);
   [[nodiscard]] SweepResult sweep(const SweepCommand& command);
@@ -102,6 +107,10 @@ class MemoryBackend {
   template <class Result>
   static Result lost(Partition& partition, const Slot& slot, const Holder& holder,
                      const Idempotency& key, const Head& head);
+  [[nodiscard]] static CommitResult refuse_commit(Partition& partition,
+                                                  const CommitCommand& command, const Head& head,
+                                                  Status status, core::LeaseState state,
+                                                  std::int64_t revision);
   static void end(Partition& partition, Slot& slot, core::LeaseState state, BackendTime now,
                   std::string reason);
   void notify(NoticeKind kind, std::uint32_t partition, const core::LockDigest& digest,

@@ -104,6 +104,16 @@ void MemoryStore::release(ReleaseCommand command, BootTime deadline, Done<Releas
                      [this, command = std::move(command)] { return backend_.release(command); });
 }
 
+void MemoryStore::commit(CommitCommand command, BootTime deadline, Done<CommitResult> done) {
+  run<CommitResult>(deadline, std::move(done),
+                    [this, command = std::move(command)] { return backend_.commit(command); });
+}
+
+void MemoryStore::document(DocumentCommand command, BootTime deadline, Done<DocumentResult> done) {
+  run<DocumentResult>(deadline, std::move(done),
+                      [this, command = std::move(command)] { return backend_.document(command); });
+}
+
 void MemoryStore::inspect(InspectCommand command, BootTime deadline, Done<InspectResult> done) {
   run<InspectResult>(deadline, std::move(done),
                      [this, command = std::move(command)] { return backend_.inspect(command); });

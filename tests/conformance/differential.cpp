@@ -30,6 +30,7 @@ class Generator {
   sim::Chance& chance() { return chance_; }
   void forget() {
     leases_.clear();
+    ends_.clear();
     keys_.clear();
     data_lost_ = false;
   }
@@ -43,15 +44,18 @@ class Generator {
                const core::Owner& owner) {
     if (result.head.status != store::Status::ok) return;
     leases_.push_back({digest, result.grant.lease_id, result.grant.token, owner});
+    ends_[result.grant.lease_id] = result.grant.expires_at;
     if (leases_.size() > known_leases) leases_.pop_front();
   }
 
   Command next() {
     const auto kind = chance_.below(100);
-    if (kind < 32) return acquire();
-    if (kind < 50) return timed();
-    if (kind < 62) return renew();
-    if (kind < 76) return release();
+    if (kind < 30) return acquire();
+    if (kind < 42) return timed();
+    if (kind < 52) return renew();
+    if (kind < 63) return release();
+    if (kind < 77) return commit();
+    if (kind < 80) return document();
     if (kind < 86) return inspect();
     if (kind < 92) return resolve();
     if (kind < 94) return ReadGate{};
@@ -139,6 +143,7 @@ class Generator {
     command.ttl = ttl();
     command.maximum_lifetime = command.ttl + core::Milliseconds(chance_.between(0, 4000));
     command.metadata = "{}";
+    if (chance_.happens(0.5)) command.work.execution = core::ExecutionId("execution");
     command.idempotency = key(core::Operation::acquire, command.digest);
     command.audit = audit();
     return command;
@@ -170,6 +175,33 @@ class Generator {
     command.audit = audit();
     return command;
   }
+  Command commit() {
+    const store::Holder one = holder();
+    store::CommitCommand command;
+    command.digest = one.digest;
+    command.lease_id = one.lease_id;
+    command.token = one.token;
+    command.writer = one.owner;
+    command.envelope_expires_at = ends_[one.lease_id];
+    if (chance_.happens(0.05)) command.envelope_expires_at += core::Milliseconds(5000);
+    if (chance_.happens(0.5)) command.execution = core::ExecutionId("execution");
+    if (chance_.happens(0.7)) {
+      core::DocumentWrite write;
+      write.content.name = name();
+      write.content.type = static_cast<core::DocumentType>(chance_.below(5));
+      write.content.body = "{\"n\":" + std::to_string(++last_) + "}";
+      write.content.sequence = chance_.between(1, 4);
+      write.content.completed_execution =
+          core::ExecutionId("e" + std::to_string(chance_.below(2)));
+      write.expect_revision = chance_.between(0, 3);
+      command.write = std::move(write);
+    }
+    command.idempotency = key(core::Operation::commit, command.digest);
+    command.audit = audit();
+    return command;
+  }
+  Command document() { return store::DocumentCommand{some_lock(), name()}; }
+  std::string name() { return "n" + std::to_string(chance_.below(4)); }
   Command inspect() {
     if (leases_.empty() || chance_.happens(0.5)) {
       return store::InspectCommand{some_lock(), std::nullopt};
@@ -185,6 +217,7 @@ class Generator {
 
   sim::Chance chance_;
   std::deque<store::Holder> leases_;
+  std::map<core::LeaseId, core::BackendTime> ends_;
   std::deque<Key> keys_;
   std::uint64_t last_ = 0;
   bool data_lost_ = false;
@@ -211,10 +244,11 @@ class Differential {
   }
 
  private:
-  static constexpr std::array<const char*, 14> names = {
-      "acquire", "timed renewals", "renew", "release",     "inspect",  "resolve",   "gate",
-      "init",    "recover",        "sweep", "clock steps", "restarts", "data lost", "corruptions"};
-  enum Misfortune : std::size_t { clock_step = 10, restarted, lost, corrupted };
+  static constexpr std::array<const char*, 16> names = {
+      "acquire", "timed renewals", "renew", "release", "inspect",  "resolve",     "gate",
+      "init",    "recover",        "sweep", "commit",  "document", "clock steps", "restarts",
+      "data lost", "corruptions"};
+  enum Misfortune : std::size_t { clock_step = 12, restarted, lost, corrupted };
 
   void begin() {
     server_.flush();
@@ -266,6 +300,9 @@ class Differential {
       translate(renew->holder);
     } else if (auto* release = std::get_if<store::ReleaseCommand>(&command)) {
       translate(release->holder);
+    } else if (auto* commit = std::get_if<store::CommitCommand>(&command)) {
+      const auto found = apart_.find(commit->lease_id);
+      if (found != apart_.end()) commit->token.value += found->second;
     }
     return command;
   }

@@ -10,10 +10,10 @@ namespace {
 std::string ms(core::BackendTime time) { return std::to_string(core::unix_ms(time)); }
 
 std::string status(store::Status status) {
-  constexpr std::array<const char*, 12> names = {
-      "ok",          "conflict",  "lost",        "idempotency_conflict",
-      "not_found",   "deadline",  "grace",       "recovering",
-      "quarantined", "exhausted", "unavailable", "unknown"};
+  constexpr std::array<const char*, 14> names = {
+      "ok",          "conflict",  "lost",            "idempotency_conflict", "not_found",
+      "deadline",    "grace",     "recovering",      "quarantined",          "exhausted",
+      "commit_conflict", "full",  "unavailable",     "unknown"};
   return names[static_cast<std::size_t>(status)];
 }
 
@@ -120,6 +120,28 @@ struct ShowVisitor {
     std::string text = shower.head(r.head);
     if (r.head.status == store::Status::ok) text += " ended " + std::to_string(r.ended);
     return text + (r.more ? " more" : "");
+  }
+  std::string operator()(const store::CommitResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status == store::Status::ok) {
+      text += " at " + ms(r.accepted_at) + " with " + shower.token(r.token) + " revision " +
+              std::to_string(r.revision);
+      if (r.head.replayed) text += " now " + std::string(core::name(r.current_state));
+    }
+    if (r.head.status == store::Status::commit_conflict) {
+      text += " at revision " + std::to_string(r.revision);
+    }
+    return text;
+  }
+  std::string operator()(const store::DocumentResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status != store::Status::ok) return text;
+    const core::Document& d = r.document;
+    return text + " " + std::string(core::name(d.content.type)) + " " + d.content.body +
+           " revision " + std::to_string(d.revision) + " by " + d.lease_id.value + " " +
+           shower.token(d.token) + " " + d.execution.value + " at " + ms(d.accepted_at) + " " +
+           std::to_string(d.content.sequence) + " " + d.content.completed_execution.value + " " +
+           ms(d.content.next_due);
   }
   std::string operator()(const store::GateResult& r) const { return gate(r.head, r.gate); }
   std::string operator()(const store::RecoverResult& r) const {

@@ -82,6 +82,15 @@ Result ValkeySide::perform(const Command& command) {
     Result operator()(const store::SweepCommand& c) const {
       return take(valkey::decode_sweep(*call(valkey::encode_sweep(gate, c))));
     }
+    Result operator()(const store::CommitCommand& c) const {
+      return take(valkey::decode_commit(*call(valkey::encode_commit(gate, c, 0))));
+    }
+    Result operator()(const store::DocumentCommand& c) const {
+      store::DocumentResult read =
+          take(valkey::decode_document(*call(valkey::encode_document(gate, c))));
+      read.document.content.name = c.name;
+      return read;
+    }
     Result operator()(const store::InitGateCommand& c) const {
       return take(
           valkey::decode_gate_init(*call(valkey::encode_gate_init(gate, side.keys_, c)), 0));
@@ -111,6 +120,8 @@ Result ModelSide::perform(const Command& command, std::int64_t now_ms) {
     Result operator()(const store::ResolveCommand& c) const { return backend.resolve(c); }
     Result operator()(const ReadGate&) const { return backend.read_gate(0); }
     Result operator()(const store::SweepCommand& c) const { return backend.sweep(c); }
+    Result operator()(const store::CommitCommand& c) const { return backend.commit(c); }
+    Result operator()(const store::DocumentCommand& c) const { return backend.document(c); }
     Result operator()(const store::InitGateCommand& c) const { return backend.init_gate(c); }
     Result operator()(const Recover& c) const {
       store::RecoverCommand own = c.command;

@@ -19,10 +19,12 @@ struct Recover {
 };
 using Command = std::variant<store::AcquireCommand, TimedRenewals, store::RenewCommand,
                              store::ReleaseCommand, store::InspectCommand, store::ResolveCommand,
-                             ReadGate, store::InitGateCommand, Recover, store::SweepCommand>;
+                             ReadGate, store::InitGateCommand, Recover, store::SweepCommand,
+                             store::CommitCommand, store::DocumentCommand>;
 using Result = std::variant<store::AcquireResult, store::TimedRenewalsResult, store::RenewResult,
                             store::ReleaseResult, store::InspectResult, store::ResolveResult,
-                            store::GateResult, store::RecoverResult, store::SweepResult>;
+                            store::GateResult, store::RecoverResult, store::SweepResult,
+                            store::CommitResult, store::DocumentResult>;
 
 /// The real one.
 class ValkeySide {

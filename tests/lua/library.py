@@ -22,6 +22,8 @@ RECORD_BLOCK = ("state", "token", "epoch", "acquired_at", "renewed_at", "expires
                 "owner_principal_id", "owner_client_id", "owner_credential_id",
                 "service_instance_id", *COMPONENTS, "execution_id", "job_id", "trace_id",
                 "request_id", "metadata")
+DOCUMENT = ("type", "revision", "token", "accepted_at", "sequence", "next_due_at",
+            "completed_execution_id", "lease_id", "execution_id", "trace_id", "body")
 GRANT = ("lease_id", "token", "acquired_at", "renewed_at", "expires_at", "ttl_ms")
 
 _serial = itertools.count(1)
@@ -99,6 +101,7 @@ class Request:
     principal_class: str = "worker"
     deadline_ms: int = 0
     token: int = 0
+    expires_at: int = 0
     digest: bytes = b""
 
     def __post_init__(self):
@@ -142,7 +145,7 @@ class Leases:
 
     def key(self, kind, request=None, scope=None):
         """A key's name as bytes; `kind` as in docs/data-model.md."""
-        tail = {"lease": lambda: request.digest,
+        tail = {"lease": lambda: request.digest, "doc": lambda: request.digest,
                 "fence": lambda: request.digest[:2].hex().encode(),
                 "idem": lambda: (scope or request.scope).encode()}
         head = (self.tag + kind).encode()
@@ -196,6 +199,22 @@ class Leases:
             refusal_retention_ms, terminal_retention_ms, r.correlation_id, r.decision_id,
             r.principal_class, deadline_ms)
 
+    def commit_command(self, r, write=None, request_id=None, retention_ms=400000,
+                       refusal_retention_ms=0, deadline_ms=0, expires_at=None, digest_of=""):
+        """`write`: the document's fields by name; None only authorizes."""
+        request_id = request_id or serial("request")
+        write = {} if write is None else {"type": "result", "body": "{}", **write}
+        return self.command(
+            "commit", r.digest, r.lease_id, r.token, r.owner_principal_id, r.owner_client_id,
+            r.owner_credential_id, r.service_instance_id,
+            r.expires_at if expires_at is None else expires_at, r.execution_id, r.trace_id,
+            "document" if write else "authorize", write.get("name", ""), write.get("type", ""),
+            write.get("body", ""), write.get("expect_revision", 0), write.get("sequence", 0),
+            write.get("completed_execution_id", ""), write.get("next_due_at", 0), request_id,
+            r.scope_of("commit", request_id),
+            sha256(compact("commit", r.lease_id, r.token, repr(write), digest_of)), retention_ms,
+            refusal_retention_ms, r.correlation_id, r.decision_id, r.principal_class, deadline_ms)
+
     def inspect_command(self, r, lease_id=""):
         return self.command("inspect", r.digest, lease_id, verb="FCALL_RO")
 
@@ -219,6 +238,7 @@ class Leases:
         answer = self.client(*self.acquire_command(request))
         if answer[0] == b"acquired":
             request.lease_id, request.token = answer[4].decode(), answer[5]
+            request.expires_at = answer[8]
         return answer
 
     def held(self, target="target_01", **values):
@@ -236,6 +256,17 @@ class Leases:
 
     def release(self, request, **values):
         return self.client(*self.release_command(request, **values))
+
+    def commit(self, request, write=None, **values):
+        return self.client(*self.commit_command(request, write, **values))
+
+    def document(self, request, name):
+        """The stored document by the names of its fields; None if there is none."""
+        answer = self.client(*self.command("document", request.digest, name, verb="FCALL_RO"))
+        if answer[0] == b"not_found":
+            return None
+        assert answer[0] == b"found", answer
+        return dict(zip(DOCUMENT, answer[4:]))
 
     def inspect(self, request, lease_id=""):
         return self.client(*self.inspect_command(request, lease_id))

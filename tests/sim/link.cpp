@@ -214,6 +214,26 @@ void Link::release(store::ReleaseCommand command, BootTime deadline,
                             });
 }
 
+void Link::commit(store::CommitCommand command, BootTime deadline,
+                  store::Done<store::CommitResult> done) {
+  run<store::CommitResult>(true, deadline, std::move(done),
+                           [command = std::move(command)](Backend& backend) {
+                             auto result = backend.rules().commit(command);
+                             for (Observer* o : backend.observers()) {
+                               o->committed(backend.now(), command, result);
+                             }
+                             return result;
+                           });
+}
+
+void Link::document(store::DocumentCommand command, BootTime deadline,
+                    store::Done<store::DocumentResult> done) {
+  run<store::DocumentResult>(false, deadline, std::move(done),
+                             [command = std::move(command)](Backend& backend) {
+                               return backend.rules().document(command);
+                             });
+}
+
 void Link::inspect(store::InspectCommand command, BootTime deadline,
                    store::Done<store::InspectResult> done) {
   run<store::InspectResult>(

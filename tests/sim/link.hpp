@@ -48,6 +48,10 @@ class Link final : public store::LeaseStore, private Backend::Client {
              store::Done<store::RenewResult> done) override;
   void release(store::ReleaseCommand command, base::BootTime deadline,
                store::Done<store::ReleaseResult> done) override;
+  void commit(store::CommitCommand command, base::BootTime deadline,
+              store::Done<store::CommitResult> done) override;
+  void document(store::DocumentCommand command, base::BootTime deadline,
+                store::Done<store::DocumentResult> done) override;
   void inspect(store::InspectCommand command, base::BootTime deadline,
                store::Done<store::InspectResult> done) override;
   void resolve(store::ResolveCommand command, base::BootTime deadline,

@@ -43,6 +43,7 @@ class Observer {
   virtual void renewed(Time, const store::Holder&, store::Status, core::BackendTime /*expires_at*/,
                        const store::Head&) {}
   virtual void released(Time, const store::ReleaseCommand&, const store::ReleaseResult&) {}
+  virtual void committed(Time, const store::CommitCommand&, const store::CommitResult&) {}
   virtual void recovered(Time, std::uint32_t /*partition*/, const store::RecoverResult&) {}
   /// The server came back without some of what it had acknowledged.
   virtual void data_lost(Time) {}

@@ -80,7 +80,7 @@ class Client:
 
     def send(self, op, **fields):
         """Sends one request and returns its id. A mutating one gets a request_id unless given."""
-        if op in ("acquire", "renew", "release"):
+        if op in ("acquire", "renew", "release", "commit"):
             fields.setdefault("request_id", unique("request"))
         message = {"id": next(self._ids), "op": op, **fields}
         self._sent_ops[message["id"]] = op
@@ -109,6 +109,18 @@ class Client:
 
     def release(self, grant, expect="lease_released", **fields):
         return self._on_lease("release", grant, expect, fields)
+
+    def commit(self, grant, write=None, expect=None, **fields):
+        """A fenced write under a grant's envelope; `write` None only authorizes."""
+        if write is None:
+            write, wanted = {"kind": "authorize"}, "lease_commit_authorized"
+        else:
+            write = {"kind": "document", "type": "result", "body": {}, "expect_revision": 0,
+                     **write}
+            wanted = "lease_committed"
+        answer = self.call("commit", **{"envelope": grant["envelope"], "write": write, **fields})
+        assert answer["code"] == (expect or wanted), answer
+        return answer
 
     def _on_lease(self, op, grant, expect, fields):
         lease = grant["lease"]

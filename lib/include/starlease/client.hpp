@@ -24,6 +24,7 @@
 #include <variant>
 
 #include <starlease/error.hpp>
+#include <starlease/document.hpp>
 #include <starlease/lease.hpp>
 
 namespace starlease {
@@ -114,7 +115,7 @@ struct Inspection {
   std::string end_reason;
 };
 
-enum class Operation : std::uint8_t { acquire, renew, release };
+enum class Operation : std::uint8_t { acquire, renew, release, commit };
 [[nodiscard]] std::string_view name(Operation operation) noexcept;
 
 /// What became of an attempt.
@@ -122,7 +123,7 @@ struct Resolution {
   /// False: no attempt under that request id has committed.
   bool committed = false;
   /// Where committed, the original answer.
-  std::variant<std::monostate, Grant, Released, Error> result;
+  std::variant<std::monostate, Grant, Released, Commit, Error> result;
   std::optional<LeaseState> current_state;
 };
 
@@ -204,6 +205,17 @@ class Client {
                             const CallOptions& call = {});
   Result<Released> release_by_id(const std::string& lease_id, std::int64_t fencing_token,
                                  const CallOptions& call = {});
+  /// A fenced write under `lease`: done if and only if the lease is the active one in the store and
+  /// no higher token has written. Without `write` nothing is written, but no lower token can write
+  /// any more: what the work does next, it may do. Besides the daemon's codes as acquire().
+  Result<Commit> commit(const Lease& lease, const std::optional<DocumentWrite>& write,
+                        const CallOptions& call = {});
+  /// The same by the envelope, for work that was sent elsewhere on behalf of the same principal.
+  Result<Commit> commit(const std::string& envelope_json,
+                        const std::optional<DocumentWrite>& write, const CallOptions& call = {});
+  /// lease_not_found if there is none.
+  Result<Document> document(const Identity& identity, const std::string& name,
+                            std::chrono::milliseconds timeout = std::chrono::seconds(5));
   Result<Inspection> inspect(const Identity& identity,
                              std::chrono::milliseconds timeout = std::chrono::seconds(5));
   Result<Inspection> inspect_lease(const std::string& lease_id,

@@ -18,7 +18,7 @@
 
 namespace starlease {
 
-/// Why an operation did not succeed. The first eleven are the daemon's answers (the names are those
+/// Why an operation did not succeed. The first twelve are the daemon's answers (the names are those
 /// on the wire); the others are found by the library itself.
 enum class ErrorCode : std::uint8_t {
   invalid_lease_request,
@@ -32,6 +32,7 @@ enum class ErrorCode : std::uint8_t {
   lease_backend_unavailable,
   lease_outcome_unknown,
   lease_not_found,
+  commit_conflict,
   /// Nothing listens on the socket, or it may not be opened; nothing was asked.
   no_daemon,
   /// The connection broke after the request was sent and could not be restored before the deadline;
@@ -63,6 +64,8 @@ struct Error {
   std::string field;
   /// When a retry makes sense, where the daemon knows.
   std::optional<std::chrono::milliseconds> retry_after;
+  /// commit_conflict: the revision that stands there; 0 if there is none.
+  std::optional<std::int64_t> revision;
   /// Finds this answer in the daemon's log; empty where no answer came.
   std::string correlation_id;
 

@@ -103,6 +103,8 @@ class AcquireOperation final : public PendingOperation, public Waiter {
       case Status::idempotency_conflict:
       case Status::quarantined:
       case Status::exhausted:
+      case Status::commit_conflict:
+      case Status::full:
         return finish(base::failed(failure_of(result.head)));
     }
   }

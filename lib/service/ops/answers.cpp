@@ -53,4 +53,20 @@ core::ReleasedAnswer answer_for_release(const core::LeaseId& lease_id, core::Fen
   return answer;
 }
 
+core::CommittedAnswer answer_for_commit(const store::CommitResult& result) {
+  core::CommittedAnswer answer;
+  answer.accepted_at = result.accepted_at;
+  answer.token = result.token;
+  answer.revision = result.revision;
+  if (result.head.replayed) answer.replay = core::Replay{result.current_state};
+  return answer;
+}
+
+core::Failure commit_failure(const store::CommitResult& result) {
+  core::Failure failure = failure_of(result.head);
+  failure.replayed = result.head.replayed;
+  if (result.head.status == store::Status::commit_conflict) failure.revision = result.revision;
+  return failure;
+}
+
 }  // namespace starlease::service

@@ -27,4 +27,8 @@ struct GrantContext {
                                                       core::FencingToken token,
                                                       const store::ReleaseResult& result);
 
+/// A commit that was done, and one that was not.
+[[nodiscard]] core::CommittedAnswer answer_for_commit(const store::CommitResult& result);
+[[nodiscard]] core::Failure commit_failure(const store::CommitResult& result);
+
 }  // namespace starlease::service

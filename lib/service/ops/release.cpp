@@ -30,6 +30,8 @@ void settle(Kernel& kernel, HeldLease& lease, const store::ReleaseCommand& comma
     case Status::recovering:
     case Status::quarantined:
     case Status::exhausted:
+    case Status::commit_conflict:
+    case Status::full:
     case Status::unavailable: {
       // Nothing was done: the worker still holds it.
       lease.releasing = false;

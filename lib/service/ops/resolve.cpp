@@ -16,7 +16,7 @@ struct OriginalAnswer {
   const core::LockIdentity& identity;
   core::LeaseState current_state;
   BootTime now;
-  using Original = std::variant<core::GrantAnswer, core::ReleasedAnswer, core::Failure>;
+  using Original = std::variant<core::GrantAnswer, core::ReleasedAnswer, core::CommittedAnswer, core::Failure>;
 
   [[nodiscard]] Original granted(const store::Head& head, const core::Grant& grant,
                                  bool renewed) const {
@@ -35,6 +35,12 @@ struct OriginalAnswer {
     answer.lease_id = r.lease_id;
     answer.token = r.token;
     answer.replay = core::Replay{core::LeaseState::released};
+    return answer;
+  }
+  Original operator()(const store::CommitResult& r) const {
+    if (r.head.status != Status::ok) return commit_failure(r);
+    core::CommittedAnswer answer = answer_for_commit(r);
+    answer.replay = core::Replay{current_state};
     return answer;
   }
 };

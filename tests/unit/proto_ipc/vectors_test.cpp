@@ -78,7 +78,7 @@ TEST_CASE("vectors: every answer is decoded and encoded to the same bytes") {
     }
   }
   CHECK(answers.size() == std::variant_size_v<core::Answer>);
-  CHECK(failures.size() == static_cast<std::size_t>(core::FailureCode::lease_not_found) + 1);
+  CHECK(failures.size() == static_cast<std::size_t>(core::FailureCode::commit_conflict) + 1);
 }
 
 TEST_CASE("vectors: every event is decoded and encoded to the same bytes") {
