@@ -65,14 +65,9 @@ local kinds = {
 arguments.positive = kinds.positive.read
 arguments.duration = kinds.duration.read
 
-local function nothing()
-  return {}
-end
-
--- A specification from a flat list: name, kind, name, kind ... `blank` gives a table with room for
--- all that a request will hold: one that grows costs more than what is put into it.
-function arguments.specification(list, blank)
-  local made = { blank = blank or nothing, names = {}, kinds = {} }
+-- A specification from a flat list: name, kind, name, kind ...
+function arguments.specification(list)
+  local made = { names = {}, kinds = {} }
   for i = 1, #list, 2 do
     made.names[#made.names + 1] = list[i]
     made.kinds[#made.kinds + 1] = kinds[list[i + 1]]
@@ -84,7 +79,7 @@ end
 -- Reads as many arguments as the specification has, from `first` on, into a table by name; nil and
 -- the culprit's name if one is malformed. The caller has checked that they are there.
 function arguments.read_from(self, args, first)
-  local request, names, kinds_of = self.blank(), self.names, self.kinds
+  local request, names, kinds_of = {}, self.names, self.kinds
   for i = 1, self.count do
     local value, kind = args[first + i - 1], kinds_of[i]
     if kind.read then

@@ -2,6 +2,7 @@
 -- "starlease1_document".
 local arguments = require 'arguments'
 local document = require 'document'
+local examine = require 'examine'
 local opening = require 'opening'
 local quarantine = require 'quarantine'
 local reply = require 'reply'
@@ -14,6 +15,8 @@ local function document_read(gate_keys, args)
   local call, refusal = opening.for_reading(gate_keys[1])
   refusal = refusal or quarantine.refusal(call, request.digest)
   if refusal then return refusal end
+  local sound, unsound = examine(call, request.digest)
+  if not sound then return reply.of(call, 'quarantined', unsound) end
   local found, corrupt = document.read(call, request.digest, request.name)
   if corrupt then return reply.of(call, 'quarantined', corrupt) end
   if not found then return reply.of(call, 'not_found') end

@@ -60,7 +60,8 @@ function gate.encode(self)
 end
 
 -- Writes the hot part after a mutation: time, the next sequence, and what the call has changed in
--- `self`. Exactly once a mutating call.
+-- `self`. Once a mutating call, and once more for
+-- each identity that it has put into quarantine.
 function gate.advance(call)
   local self = call.gate
   self.highest_us = call.now_us

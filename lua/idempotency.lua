@@ -44,11 +44,15 @@ local BODIES = {
   acquired = GRANT,
   renewed = GRANT,
   released = {
-    told = { 'released_at' },
-    pack = function(entry) return struct.pack('>I6', entry.released_at) end,
+    told = { 'released_at', 'lease_id', 'token' },
+    pack = function(entry)
+      return struct.pack('>I6I7I1c0', entry.released_at, entry.token, #entry.lease_id,
+                         entry.lease_id)
+    end,
     unpack = function(entry, packed, from)
       local next_byte
-      entry.released_at, next_byte = struct.unpack('>I6', packed, from)
+      entry.released_at, entry.token, entry.lease_id, next_byte =
+        struct.unpack('>I6I7I1c0', packed, from)
       return next_byte
     end,
   },

@@ -5,11 +5,10 @@ local prelude = require 'prelude'
 local layout = {}
 
 local formats = {
-  u1 = 'I1', u2 = 'I2', u4 = 'I4', u7 = 'I7', u8 = 'I8',
-  text1 = 'I1c0', text2 = 'I2c0', text4 = 'I4c0',  -- a length of so many bytes, then the text
-  bytes8 = 'c8', bytes32 = 'c32',
+  u1 = 'I1', u4 = 'I4', u7 = 'I7', u8 = 'I8',
+  text1 = 'I1c0', text4 = 'I4c0',  -- a length of so many bytes, then the text
 }
-local is_text = { text1 = true, text2 = true, text4 = true }
+local is_text = { text1 = true, text4 = true }
 
 -- A layout from a flat list: name, kind, name, kind ...
 function layout.new(list)

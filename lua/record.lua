@@ -7,7 +7,7 @@ record.VERSION = 1
 record.ACTIVE, record.EXPIRED, record.RELEASED, record.REVOKED = 1, 2, 3, 4
 record.STATE_NAMES = { 'active', 'expired', 'released', 'revoked' }
 record.REASON_NAMES = { 'released', 'expired', 'recovered', 'force_released', 'revoked' }
-record.REASON = { none = 0, released = 1, expired = 2, recovered = 3 }
+record.REASON = { released = 1, expired = 2, recovered = 3 }
 
 -- What must hold between the numbers of a record. Arguments, not a table: a batch makes none.
 function record.numbers_hold(version, token, epoch, acquired_at, maximum_lifetime_ms, state, reason,

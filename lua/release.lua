@@ -36,8 +36,9 @@ local function write_end(call, request, lease)
   server.call('SET', keys.lease(call.partition, request.digest), bytes.encode(lease),
               'PXAT', arguments.text(until_ms))
   index.remove(call, lease, request.digest)
-  idempotency.keep(call, request, 'release', 'released', { released_at = call.now_ms },
-                   request.retention_ms)
+  idempotency.keep(call, request, 'release', 'released', {
+    released_at = call.now_ms, lease_id = lease.lease_id, token = lease.token },
+    request.retention_ms)
 end
 
 local function release(gate_keys, args)
@@ -50,7 +51,7 @@ local function release(gate_keys, args)
   if damaged then return reply.damaged(call, damaged) end
   write_end(call, request, lease)
   history.notify(call, 'released', lease.lease_id, request.digest)
-  return reply.of(call, 'released', call.now_ms)
+  return reply.of(call, 'released', call.now_ms, lease.lease_id, lease.token)
 end
 
 return release

@@ -7,8 +7,10 @@ namespace starlease::ipc {
 namespace {
 
 constexpr std::array<std::string_view, 10> success_names = {
-    "hello",           "pong",           "goodbye",        "lease_acquired",
-    "lease_renewed",   "lease_released", "lease_inspected", "lease_resolved",
+    "hello",           "pong",
+    "goodbye",         "lease_acquired",
+    "lease_renewed",   "lease_released",
+    "lease_inspected", "lease_resolved",
     "lease_committed", "lease_commit_authorized"};
 
 }  // namespace

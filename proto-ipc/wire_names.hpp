@@ -31,8 +31,8 @@ inline constexpr std::array<std::string_view, 2> resolve_outcome_names = {"not_f
 
 /// Names of operations, in the order of core::Call's alternatives.
 inline constexpr std::array<std::string_view, 12> operation_names = {
-    "hello",   "acquire",   "renew", "release", "inspect", "resolve", "ping",
-    "goodbye", "namespace", "stats", "commit",  "document"};
+    "hello", "acquire", "renew",     "release", "inspect", "resolve",
+    "ping",  "goodbye", "namespace", "stats",   "commit",  "document"};
 static_assert(operation_names.size() == std::variant_size_v<core::Call>);
 
 }  // namespace starlease::ipc

@@ -51,6 +51,8 @@ void read_release_answer(ReplyReader& reader, std::string_view status,
   if (status == "released") {
     result.head.status = Status::ok;
     result.released_at = parts::read_time(reader);
+    result.lease_id.value = reader.text();
+    result.token.value = reader.natural();
   } else if (status == "lost") {
     result.head.status = Status::lost;
     result.state = parts::read_state(reader);
@@ -59,8 +61,7 @@ void read_release_answer(ReplyReader& reader, std::string_view status,
   }
 }
 
-void read_commit_answer(ReplyReader& reader, std::string_view status,
-                        store::CommitResult& result) {
+void read_commit_answer(ReplyReader& reader, std::string_view status, store::CommitResult& result) {
   if (status == "committed") {
     result.head.status = Status::ok;
     result.accepted_at = parts::read_time(reader);
@@ -143,26 +144,34 @@ store::TimedRenewalResult read_renewal(ReplyReader& reader) {
   return result;
 }
 
+/// Reads the head; the status if it is one of the function's own, nothing if it was dealt with.
+template <class T>
+std::optional<std::string_view> begin(ReplyReader& reader, Decoded<T>& decoded) {
+  parts::RawHead raw = parts::read_head(reader);
+  const bool common = parts::read_common(reader, raw, decoded.trouble);
+  decoded.result.head = raw.head;
+  if (common) return std::nullopt;
+  return raw.status;
+}
+
 }  // namespace
 
 DecodeResult<store::AcquireResult> decode_acquire(const redisReply& reply) {
   ReplyReader reader(reply, "acquire");
   Decoded<store::AcquireResult> decoded;
   store::AcquireResult& result = decoded.result;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status == "replayed") {
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status == "replayed") {
     read_replayed(reader, result, parts::read_replay(reader), read_acquire_answer);
-  } else if (raw.status == "grace") {
+  } else if (*status == "grace") {
     result.head.status = Status::grace;
     result.head.retry_after = Milliseconds(reader.natural());
-  } else if (raw.status == "exhausted") {
+  } else if (*status == "exhausted") {
     result.head.status = Status::exhausted;
     decoded.trouble = "fencing tokens are exhausted: nothing is granted any more";
   } else {
-    read_acquire_answer(reader, raw.status, result);
+    read_acquire_answer(reader, *status, result);
     result.current_expires_at = result.grant.expires_at;
   }
   return parts::finish(reader, std::move(decoded));
@@ -173,12 +182,10 @@ DecodeResult<store::TimedRenewalsResult> decode_renew_timed(const redisReply& re
   ReplyReader reader(reply, "renew");
   Decoded<store::TimedRenewalsResult> decoded;
   store::TimedRenewalsResult& result = decoded.result;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status != "renewed") {
-    parts::reject_status(reader, raw.status);
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status != "renewed") {
+    parts::reject_status(reader, *status);
   } else {
     result.head.status = Status::ok;
     result.results.reserve(asked);
@@ -191,21 +198,19 @@ DecodeResult<store::RenewResult> decode_renew(const redisReply& reply) {
   ReplyReader reader(reply, "renew_once");
   Decoded<store::RenewResult> decoded;
   store::RenewResult& result = decoded.result;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status == "replayed") {
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status == "replayed") {
     read_replayed(reader, result, parts::read_replay(reader), read_stored_renewal);
-  } else if (raw.status == "renewed") {
+  } else if (*status == "renewed") {
     result.head.status = Status::ok;
     result.record = parts::read_record(reader);
     result.grant = result.record->grant;
     result.current_expires_at = result.grant.expires_at;
-  } else if (raw.status == "lost") {
-    read_stored_renewal(reader, raw.status, result);
+  } else if (*status == "lost") {
+    read_stored_renewal(reader, *status, result);
   } else {
-    parts::reject_status(reader, raw.status);
+    parts::reject_status(reader, *status);
   }
   return parts::finish(reader, std::move(decoded));
 }
@@ -214,14 +219,12 @@ DecodeResult<store::ReleaseResult> decode_release(const redisReply& reply) {
   ReplyReader reader(reply, "release");
   Decoded<store::ReleaseResult> decoded;
   store::ReleaseResult& result = decoded.result;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status == "replayed") {
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status == "replayed") {
     read_replayed(reader, result, parts::read_replay(reader), read_release_answer);
   } else {
-    read_release_answer(reader, raw.status, result);
+    read_release_answer(reader, *status, result);
   }
   return parts::finish(reader, std::move(decoded));
 }
@@ -230,16 +233,14 @@ DecodeResult<store::CommitResult> decode_commit(const redisReply& reply) {
   ReplyReader reader(reply, "commit");
   Decoded<store::CommitResult> decoded;
   store::CommitResult& result = decoded.result;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status == "replayed") {
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status == "replayed") {
     read_replayed(reader, result, parts::read_replay(reader), read_commit_answer);
-  } else if (raw.status == "full") {
+  } else if (*status == "full") {
     result.head.status = Status::full;
   } else {
-    read_commit_answer(reader, raw.status, result);
+    read_commit_answer(reader, *status, result);
   }
   return parts::finish(reader, std::move(decoded));
 }
@@ -247,17 +248,15 @@ DecodeResult<store::CommitResult> decode_commit(const redisReply& reply) {
 DecodeResult<store::DocumentResult> decode_document(const redisReply& reply) {
   ReplyReader reader(reply, "document");
   Decoded<store::DocumentResult> decoded;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  decoded.result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status == "found") {
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status == "found") {
     decoded.result.head.status = Status::ok;
     decoded.result.document = read_document(reader);
-  } else if (raw.status == "not_found") {
+  } else if (*status == "not_found") {
     decoded.result.head.status = Status::not_found;
   } else {
-    parts::reject_status(reader, raw.status);
+    parts::reject_status(reader, *status);
   }
   return parts::finish(reader, std::move(decoded));
 }
@@ -265,17 +264,15 @@ DecodeResult<store::DocumentResult> decode_document(const redisReply& reply) {
 DecodeResult<store::InspectResult> decode_inspect(const redisReply& reply) {
   ReplyReader reader(reply, "inspect");
   Decoded<store::InspectResult> decoded;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  decoded.result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status == "found") {
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status == "found") {
     decoded.result.head.status = Status::ok;
     decoded.result.record = parts::read_record(reader);
-  } else if (raw.status == "not_found") {
+  } else if (*status == "not_found") {
     decoded.result.head.status = Status::not_found;
   } else {
-    parts::reject_status(reader, raw.status);
+    parts::reject_status(reader, *status);
   }
   return parts::finish(reader, std::move(decoded));
 }
@@ -285,23 +282,21 @@ DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
   ReplyReader reader(reply, "resolve");
   Decoded<store::ResolveResult> decoded;
   store::ResolveResult& result = decoded.result;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status == "not_found") {
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status == "not_found") {
     result.head.status = Status::not_found;
     return parts::finish(reader, std::move(decoded));
   }
-  if (raw.status != "committed") {
-    parts::reject_status(reader, raw.status);
+  if (*status != "committed") {
+    parts::reject_status(reader, *status);
     return parts::finish(reader, std::move(decoded));
   }
   result.head.status = Status::ok;
   const parts::Replay replay = parts::read_replay(reader);
   result.current_state = replay.current_state.value_or(LeaseState::expired);
   const auto fill = [&](auto original, auto&& read_answer) {
-    original.head = raw.head;
+    original.head = result.head;
     read_replayed(reader, original, replay, read_answer);
     result.outcome = std::move(original);
   };
@@ -326,12 +321,10 @@ DecodeResult<store::SweepResult> decode_sweep(const redisReply& reply) {
   ReplyReader reader(reply, "sweep");
   Decoded<store::SweepResult> decoded;
   store::SweepResult& result = decoded.result;
-  parts::RawHead raw = parts::read_head(reader);
-  const bool common = parts::read_common(reader, raw, decoded.trouble);
-  result.head = raw.head;
-  if (common) return parts::finish(reader, std::move(decoded));
-  if (raw.status != "swept") {
-    parts::reject_status(reader, raw.status);
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status != "swept") {
+    parts::reject_status(reader, *status);
     return parts::finish(reader, std::move(decoded));
   }
   result.head.status = Status::ok;

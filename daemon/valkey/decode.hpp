@@ -28,7 +28,6 @@ using DecodeResult = base::Result<Decoded<T>, Fault>;
 [[nodiscard]] DecodeResult<store::TimedRenewalsResult> decode_renew_timed(const redisReply& reply,
                                                                           std::size_t asked);
 [[nodiscard]] DecodeResult<store::RenewResult> decode_renew(const redisReply& reply);
-/// Lease id and token are left to the caller where the reply does not name them.
 [[nodiscard]] DecodeResult<store::ReleaseResult> decode_release(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::CommitResult> decode_commit(const redisReply& reply);
 /// The document's name is left to the caller.

@@ -22,18 +22,6 @@ StoreConfig checked(StoreConfig config) {
   return config;
 }
 
-/// What the caller knows of its own lease and the reply does not repeat.
-DecodeResult<store::ReleaseResult> decode_release_of(const redisReply& reply,
-                                                     const core::LeaseId& lease_id,
-                                                     core::FencingToken token) {
-  auto decoded = decode_release(reply);
-  if (decoded && decoded->result.head.status == Status::ok) {
-    decoded->result.lease_id = lease_id;
-    decoded->result.token = token;
-  }
-  return decoded;
-}
-
 }  // namespace
 
 ValkeyStore::ValkeyStore(uv::Loop& loop, const base::Clock& clock, base::Timers& timers,
@@ -203,11 +191,8 @@ void ValkeyStore::renew(store::RenewCommand command, BootTime deadline,
 void ValkeyStore::release(store::ReleaseCommand command, BootTime deadline,
                           Done<store::ReleaseResult> done) {
   const std::uint32_t partition = partition_of(command.holder.digest);
-  const std::string call =
-      encode_release(keys_.gate(partition), command, backend_deadline(partition, deadline));
-  submit(call, partition, deadline, Kind::mutates, std::move(done),
-         [lease_id = std::move(command.holder.lease_id), token = command.holder.token](
-             const redisReply& reply) { return decode_release_of(reply, lease_id, token); });
+  submit(encode_release(keys_.gate(partition), command, backend_deadline(partition, deadline)),
+         partition, deadline, Kind::mutates, std::move(done), decode_release);
 }
 
 void ValkeyStore::commit(store::CommitCommand command, BootTime deadline,

@@ -270,7 +270,8 @@ struct Parser {
     CLI::App& c =
         command("commit", "Write a document under the fence, or only ask leave to", [this] {
           if (commit.envelope_json.empty()) {
-            throw CLI::ValidationError("--envelope", "is missing, and STARLEASE_ENVELOPE is not set");
+            throw CLI::ValidationError("--envelope",
+                                       "is missing, and STARLEASE_ENVELOPE is not set");
           }
           if (!write.name.empty()) commit.write = complete_write();
           return commit;
@@ -280,8 +281,8 @@ struct Parser {
         ->envname("STARLEASE_ENVELOPE");
     c.add_option("--name", write.name, "Of the document (default: nothing is written)");
     c.add_option("--type", document_type, "Of the document (default: result)")
-        ->check(CLI::IsMember(
-            {"target_state", "result", "checkpoint", "terminal_state", "schedule"}));
+        ->check(
+            CLI::IsMember({"target_state", "result", "checkpoint", "terminal_state", "schedule"}));
     c.add_option("--body", commit.body_file, "File with a JSON object (default: standard input)");
     c.add_option("--expect-revision", write.expect_revision,
                  "What must stand there (default: 0, nothing)");

@@ -78,8 +78,9 @@ ExitCode resolve(const Context& context, const ResolveArguments& arguments) {
   if (!client) return context.output.failure(client.error());
   const auto resolved = client->resolve(arguments.request_id, arguments.operation,
                                         arguments.identity, context.timeout());
-  return finish(context, resolved,
-                [&](const Resolution& result) { context.output.resolution(result); });
+  return finish(context, resolved, [&](const Resolution& result) {
+    context.output.resolution(result, arguments.operation);
+  });
 }
 
 int perform(const Invocation& invocation) {

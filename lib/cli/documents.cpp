@@ -4,16 +4,14 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "lib/cli/commands.hpp"
-#include "lib/core/limits.hpp"
 
 namespace starlease::cli {
 namespace {
 
 /// As JSON it may be longer than the bound, as compact text it may not; the daemon counts that.
-constexpr std::size_t most_bytes = 4 * core::limits::document_body_bytes;
+constexpr std::size_t most_bytes = 524'288;
 
 /// All of it, up to the bound; the error says why not.
 Result<std::string> read_body(const std::string& file) {
@@ -46,8 +44,8 @@ ExitCode commit(const Context& context, const CommitArguments& arguments) {
   }
   auto client = Client::connect(context.client_options());
   if (!client) return context.output.failure(client.error());
-  const auto committed = client->commit(arguments.envelope_json, write,
-                                        {context.timeout(), arguments.request_id});
+  const auto committed =
+      client->commit(arguments.envelope_json, write, {context.timeout(), arguments.request_id});
   if (!committed) return context.output.failure(committed.error());
   context.output.commit(*committed);
   return ExitCode::ok;

@@ -89,10 +89,11 @@ void write_commit(JsonWriter& writer, const Commit& commit) {
 struct ResolvedResult {
   JsonWriter& writer;
   std::string& text;
+  Operation operation;
   void operator()(std::monostate) const {}
   void operator()(const Grant& grant) const {
     writer.object("result");
-    write_grant(writer, "lease_acquired", grant);
+    write_grant(writer, operation == Operation::renew ? "lease_renewed" : "lease_acquired", grant);
     writer.end();
     text += lease_rows(grant.lease);
   }
@@ -221,12 +222,12 @@ void Output::inspection(const Inspection& inspection) const {
   print(writer.finish(), text);
 }
 
-void Output::resolution(const Resolution& resolution) const {
+void Output::resolution(const Resolution& resolution, Operation operation) const {
   JsonWriter writer;
   write_success(writer, "lease_resolved");
   writer.text("outcome", resolution.committed ? "committed" : "not_found");
   std::string text = row("outcome", resolution.committed ? "committed" : "not found");
-  std::visit(ResolvedResult{writer, text}, resolution.result);
+  std::visit(ResolvedResult{writer, text, operation}, resolution.result);
   if (resolution.current_state) {
     writer.text("current_state", name(*resolution.current_state));
     text += row("state now", name(*resolution.current_state));

@@ -26,7 +26,7 @@ class Output {
   void commit(const Commit& commit) const;
   void document(const Document& document) const;
   void inspection(const Inspection& inspection) const;
-  void resolution(const Resolution& resolution) const;
+  void resolution(const Resolution& resolution, Operation operation) const;
   void event(const Event& event) const;
   void exit_codes() const;
 

@@ -12,7 +12,7 @@ namespace starlease::client {
 
 struct PartitionState {
   std::int64_t partition = 0;
-  /// "serving" or "closed".
+  /// "serving", "grace", "foreign", "closed", "absent" or "corrupt".
   std::string state;
   std::int64_t epoch = 0;
   std::int64_t token_floor = 0;

@@ -49,7 +49,9 @@ bool Connection::flush() {
                                 MSG_NOSIGNAL | MSG_DONTWAIT);
     if (size < 0) {
       if (errno == EINTR) continue;
-      return errno == EAGAIN || errno == EWOULDBLOCK;
+      const bool blocked = errno == EAGAIN || errno == EWOULDBLOCK;
+      output_.erase(0, std::exchange(sent_, 0));
+      return blocked;
     }
     sent_ += static_cast<std::size_t>(size);
   }

@@ -27,8 +27,8 @@ Result<Commit> Client::commit(const std::string& envelope_json,
   if (!envelope) return bad_envelope();
   core::CommitCall call;
   call.envelope = *std::move(envelope);
-  call.request_id = options.request_id.empty() ? engine_->new_request_id()
-                                               : core::RequestId(options.request_id);
+  call.request_id =
+      options.request_id.empty() ? engine_->new_request_id() : core::RequestId(options.request_id);
   if (write) call.write = client::core_write(*write);
   return as<core::CommittedAnswer>(engine_->call(std::move(call), options.timeout),
                                    client::public_commit);
@@ -45,8 +45,7 @@ Result<Document> Client::document(const Identity& identity, const std::string& n
   core::DocumentCall call;
   call.identity = client::raw_identity(identity);
   call.name = name;
-  return as<core::DocumentAnswer>(engine_->call(std::move(call), timeout),
-                                  client::public_document);
+  return as<core::DocumentAnswer>(engine_->call(std::move(call), timeout), client::public_document);
 }
 
 }  // namespace starlease

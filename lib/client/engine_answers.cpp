@@ -133,6 +133,9 @@ void Engine::renewed(const core::GrantAnswer& answer) {
   HeldLease* lease = leases_.find(answer.grant.lease_id.value, answer.grant.token.value);
   // An answer that comes after the validity gives none back; the lease is lost in this same turn.
   if (lease == nullptr || boot_now() >= lease->valid_until()) return;
+  if (answer.replay && answer.replay->current_state != core::LeaseState::active) {
+    return lose(*lease, LossReason::renewal_rejected, public_state(answer.replay->current_state));
+  }
   leases_.renewed(*lease, answer.valid_until);
   lease->attached = true;
   LeaseInfo& info = lease->grant.lease;

@@ -117,9 +117,9 @@ struct NamespaceCall {
 };
 struct StatsCall {};
 
-using Call = std::variant<HelloCall, AcquireCall, RenewCall, ReleaseCall, InspectCall, ResolveCall,
-                          PingCall, GoodbyeCall, NamespaceCall, StatsCall, CommitCall,
-                          DocumentCall>;
+using Call =
+    std::variant<HelloCall, AcquireCall, RenewCall, ReleaseCall, InspectCall, ResolveCall, PingCall,
+                 GoodbyeCall, NamespaceCall, StatsCall, CommitCall, DocumentCall>;
 
 // --- answers ------------------------------------------------------------------------------------
 
@@ -212,9 +212,8 @@ struct StatsAnswer {
   std::vector<std::pair<std::string, std::int64_t>> values;
 };
 
-using Answer =
-    std::variant<HelloAnswer, GrantAnswer, ReleasedAnswer, InspectedAnswer, ResolvedAnswer,
-                 PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer, CommittedAnswer,
-                 DocumentAnswer>;
+using Answer = std::variant<HelloAnswer, GrantAnswer, ReleasedAnswer, InspectedAnswer,
+                            ResolvedAnswer, PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer,
+                            CommittedAnswer, DocumentAnswer>;
 
 }  // namespace starlease::core

@@ -13,7 +13,13 @@
 
 namespace starlease::core {
 
-enum class DocumentType : std::uint8_t { target_state, result, checkpoint, terminal_state, schedule };
+enum class DocumentType : std::uint8_t {
+  target_state,
+  result,
+  checkpoint,
+  terminal_state,
+  schedule
+};
 
 [[nodiscard]] constexpr std::string_view name(DocumentType type) {
   constexpr std::array<std::string_view, 5> names = {"target_state", "result", "checkpoint",

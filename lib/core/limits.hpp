@@ -19,8 +19,8 @@ inline constexpr std::size_t id_bytes = 128;
 inline constexpr std::size_t metadata_bytes = 4096;
 inline constexpr std::size_t metadata_keys = 64;
 inline constexpr std::size_t metadata_depth = 4;
-/// A document's name, and its body as serialized JSON (ipc.md `commit`). Deeper bodies than this are
-/// refused, so that whoever reads them with a recursive parser is safe.
+/// A document's name, and its body as serialized JSON (ipc.md `commit`). Deeper bodies than this
+/// are refused, so that whoever reads them with a recursive parser is safe.
 inline constexpr std::size_t document_name_bytes = 128;
 inline constexpr std::size_t document_body_bytes = 131'072;
 inline constexpr std::size_t document_body_depth = 64;

@@ -14,7 +14,8 @@
 
 namespace starlease::core {
 
-/// Who holds a lease. All four are compared; a process address is never an owner.
+/// Who holds a lease: principal and instance are compared, the others are told. A process address
+/// is never an owner.
 struct Owner {
   PrincipalId principal;
   ClientId client;

@@ -37,9 +37,6 @@ class PackedTexts {
   std::array<std::uint16_t, count> ends_{};
 };
 
-/// Why the last renewal attempt did not succeed; decides the reason that a loss is told with.
-enum class RenewalTrouble : std::uint8_t { none, unavailable };
-
 struct HeldLease {
   HeldLease(const core::LockDigest& lock, PackedTexts packed)
       : digest(lock), texts(std::move(packed)) {}
@@ -66,14 +63,12 @@ struct HeldLease {
   std::uint32_t lifetime_ms = 0;
   std::uint32_t heartbeat_ms = 0;
   std::uint32_t heap_index = 0;
-  std::uint8_t failures = 0;
-  RenewalTrouble trouble = RenewalTrouble::none;
+  std::uint8_t failures = 0;  // of renewal, in a row
   bool automatic : 1 = true;
   bool keep_on_disconnect : 1 = false;
   bool renewing : 1 = false;   // a timed renewal is under way
   bool releasing : 1 = false;  // a release is under way
   bool expiring_told : 1 = false;
-  bool heartbeat_missed : 1 = false;
   bool check_again : 1 = false;  // a notice came while a renewal was under way
 
   [[nodiscard]] core::LeaseId lease_id() const {

@@ -81,11 +81,6 @@ HeldLease& Kernel::hold(const HoldRequest& request, const store::Head& head, Ses
   return *lease;
 }
 
-void Kernel::release_orphan(store::Holder holder, const core::Principal& principal,
-                            BootTime until) {
-  releaser.release(std::move(holder), principal.principal_class, until);
-}
-
 void Kernel::drop_if_done(Session& session) {
   if (session.done(now())) sessions.erase(session.id);
 }

@@ -72,8 +72,6 @@ class Kernel {
                               const core::LeaseId& lease_id);
   /// Starts holding what the store granted; a stale entry on the same lock is told lost first.
   HeldLease& hold(const HoldRequest& request, const store::Head& head, Session& session);
-  /// Releases a lease in the background for an owner that is gone.
-  void release_orphan(store::Holder holder, const core::Principal& principal, BootTime until);
   /// Ends a session that is offline and has nothing left.
   void drop_if_done(Session& session);
 

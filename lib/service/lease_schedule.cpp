@@ -24,7 +24,7 @@ BootTime expiring_due(const HeldLease& lease) {
 }
 
 BootTime heartbeat_due(const HeldLease& lease) {
-  if (lease.heartbeat_ms == 0 || lease.heartbeat_missed) return BootTime::max();
+  if (lease.heartbeat_ms == 0) return BootTime::max();
   return lease.session->last_frame + Milliseconds(lease.heartbeat_ms);
 }
 

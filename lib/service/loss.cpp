@@ -32,9 +32,8 @@ void LossTeller::lose(HeldLease& lease, core::LossReason reason,
 }
 
 core::LossReason LossTeller::reason_when_due(const HeldLease& lease) const {
-  if (lease.heartbeat_missed) return core::LossReason::heartbeat_missed;
   if (!extendable(lease)) return core::LossReason::maximum_lifetime;
-  if (lease.trouble == RenewalTrouble::unavailable) return core::LossReason::backend_unavailable;
+  if (lease.failures > 0) return core::LossReason::backend_unavailable;
   return core::LossReason::expired;
 }
 

@@ -88,12 +88,11 @@ void Recovery::on_gate(Partition& partition, const store::GateResult& result) {
     return init(partition);
   }
   const bool keep = settings_.recovery.on_restart == OnRestart::trust_durable &&
-                    gate.state == store::GateState::serving &&
-                    gate.sequence >= partition.seen.sequence;
+                    gate.state == store::GateState::serving && intact(partition, gate);
   // A floor taken twice the tolerance after the gate was found unfit exceeds any floor that another
   // server's clock can have given before. Keeping the epoch takes no floor.
   if (keep || partition.waited) return recover(partition, gate, keep);
-  tell_trouble(partition, gate.state == store::GateState::absent ? "gate absent" : "gate foreign");
+  tell_trouble(partition, store::gate_trouble(gate));
   partition.waited = true;
   wait_then_read(partition, 2 * settings_.recovery.clock_tolerance);
 }
@@ -162,7 +161,10 @@ void Recovery::on_recovered(Partition& partition, const store::RecoverResult& re
     return serve(partition, result.gate);
   }
   if (result.head.status == store::Status::conflict) return read(partition);  // another was first
-  tell_trouble(partition, "recovery refused: compare the clocks of this host and of the store");
+  // Other refusals are told by the store, which knows what they are.
+  if (result.head.status == store::Status::unavailable && result.head.retry_after) {
+    tell_trouble(partition, "recovery refused: compare the clocks of this host and of the store");
+  }
   retry_later(partition);
 }
 

@@ -69,7 +69,6 @@ void Releaser::on_answer(Entry entry, const store::ReleaseResult& result) {
     case store::Status::deadline_exceeded:
     case store::Status::recovering:
     case store::Status::grace: {
-      ++entry.failures;
       queue_.push_back(std::move(entry));
       if (!retry_) {
         retry_ = seams_.timers.at(seams_.clock.boot_now() + retry_after, [this] {

@@ -39,7 +39,6 @@ class Releaser {
   struct Entry {
     store::ReleaseCommand command;
     BootTime until;
-    unsigned failures = 0;
   };
   void pump();
   void done_with(const Entry& entry) { leases_.erase(entry.command.holder.lease_id); }

@@ -12,6 +12,11 @@ namespace {
 /// Sequences begin at wall-clock milliseconds, so this is eleven days of clock error.
 constexpr std::int64_t sequence_step = 1'000'000'000;
 
+/// Neither given back, nor left to expire, nor at the end of its lifetime.
+bool wanted(const HeldLease& lease) {
+  return lease.automatic && !lease.releasing && lease.session->online() && extendable(lease);
+}
+
 }  // namespace
 
 void Renewer::confirmed(HeldLease& lease, const store::Head& head, core::BackendTime expires_at) {
@@ -19,14 +24,12 @@ void Renewer::confirmed(HeldLease& lease, const store::Head& head, core::Backend
   lease.expires_at_ms = core::unix_ms(expires_at);
   lease.valid_until = core::valid_until(settings_.policy, head.sent_at, expires_at - head.now);
   lease.failures = 0;
-  lease.trouble = RenewalTrouble::none;
   const auto acquired_at = core::backend_time(lease.acquired_at_ms);
   lease.lifetime_end = head.sent_at + (acquired_at + Milliseconds(lease.lifetime_ms) - head.now);
-  const bool wanted = lease.automatic && !lease.releasing && lease.session->online() &&
-                      extendable(lease) && !lease.heartbeat_missed;
   const auto jitter = static_cast<std::int64_t>(seams_.random.below(2'000'001)) - 1'000'000;
-  lease.renew_due = wanted ? renewal_due(head.sent_at, lease.ttl(), settings_.renewal_tick, jitter)
-                           : BootTime::max();
+  lease.renew_due = wanted(lease)
+                        ? renewal_due(head.sent_at, lease.ttl(), settings_.renewal_tick, jitter)
+                        : BootTime::max();
   reschedule(lease);
 }
 
@@ -132,12 +135,11 @@ void Renewer::on_result(HeldLease& lease, const store::Head& head,
 }
 
 void Renewer::on_failure(HeldLease& lease) {
-  lease.trouble = RenewalTrouble::unavailable;
   const Milliseconds delay = retry_delay(lease.ttl(), lease.failures);
   if (lease.failures < UINT8_MAX) ++lease.failures;
   const auto jitter =
       Milliseconds(seams_.random.below(static_cast<std::uint64_t>(delay.count()) + 1));
-  if (!lease.releasing) lease.renew_due = seams_.clock.boot_now() + delay / 2 + jitter / 2;
+  if (wanted(lease)) lease.renew_due = seams_.clock.boot_now() + delay / 2 + jitter / 2;
   reschedule(lease);
 }
 

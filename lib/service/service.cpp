@@ -153,8 +153,8 @@ void LeaseService::release_lost(Session& session) {
     if (!std::exchange(loss.may_be_released, false) || loss.until <= kernel_.now()) continue;
     const auto digest = core::lock_of(lease_id);
     SL_ASSERT(digest);
-    kernel_.release_orphan({*digest, lease_id, loss.token, session.owner}, *session.principal,
-                           loss.until);
+    kernel_.releaser.release({*digest, lease_id, loss.token, session.owner},
+                             session.principal->principal_class, loss.until);
   }
 }
 
@@ -165,8 +165,9 @@ void LeaseService::let_go(Session& session, HeldLease& lease, Departure departur
     kernel_.renewer.reschedule(lease);
     return;
   }
-  kernel_.release_orphan({lease.digest, lease.lease_id(), lease.token, session.owner},
-                         *session.principal, lease.valid_until + lease.ttl() / 10);
+  kernel_.releaser.release({lease.digest, lease.lease_id(), lease.token, session.owner},
+                           session.principal->principal_class,
+                           lease.valid_until + lease.ttl() / 10);
   kernel_.held.remove(lease);
 }
 
@@ -250,7 +251,6 @@ bool LeaseService::lose_if_due(HeldLease& lease, BootTime now) {
   if (loss_due(settings_.policy, lease) <= now) {
     kernel_.loss.lose(lease, kernel_.loss.reason_when_due(lease), std::nullopt);
   } else if (heartbeat_due(lease) <= now) {
-    lease.heartbeat_missed = true;
     kernel_.loss.lose(lease, core::LossReason::heartbeat_missed, std::nullopt);
   } else {
     return false;

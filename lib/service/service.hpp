@@ -35,7 +35,7 @@ class LeaseService final : private store::StoreListener {
   void greeted(SessionId session);
 
   /// One request of a session; `done` is called exactly once, perhaps from inside this call.
-  /// REQUIRES: the session is open; not a HelloCall.
+  /// REQUIRES: the session is open.
   void submit(SessionId session, core::Call call, ReplyDone done);
   /// A frame came: the worker is alive.
   void heard(SessionId session);

@@ -1,5 +1,5 @@
-// Acquisitions that wait for a lock, first come first served within this daemon: only the first in
-// a line asks the store, so that a release costs one call however many wait.
+// Acquisitions that wait for a lock, in turn within this daemon: of those that wait only the first
+// asks the store, so that a release costs one call however many wait. A newcomer asks once.
 #pragma once
 
 #include <deque>
@@ -19,8 +19,6 @@ class Waiter {
   virtual void lock_may_be_free() = 0;
   /// First in line now: asks when `retry_at` comes, if nothing is heard before.
   virtual void now_first(BootTime retry_at) = 0;
-  /// The partition serves again, or the store can be reached again.
-  virtual void store_may_serve() = 0;
 };
 
 class Waiters {

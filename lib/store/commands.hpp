@@ -2,9 +2,11 @@
 // Each command is one atomic operation at one linearization point. Contract "operations".
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -36,6 +38,25 @@ enum class Status : std::uint8_t {
   unavailable,           ///< not submitted, or refused without effect
   unknown,               ///< submitted, no answer: it may have been done
 };
+
+/// The status's name, for logs and traces.
+[[nodiscard]] constexpr std::string_view name(Status status) {
+  constexpr std::array<std::string_view, 14> names = {"ok",
+                                                      "conflict",
+                                                      "lost",
+                                                      "idempotency_conflict",
+                                                      "not_found",
+                                                      "deadline",
+                                                      "grace",
+                                                      "recovering",
+                                                      "quarantined",
+                                                      "exhausted",
+                                                      "commit_conflict",
+                                                      "full",
+                                                      "unavailable",
+                                                      "unknown"};
+  return names[static_cast<std::size_t>(status)];
+}
 
 /// Common head of every answer.
 struct Head {
@@ -243,6 +264,20 @@ struct Gate {
   /// Opaque: what recover() compares, so that two daemons recover once.
   std::string observed;
 };
+/// Why a gate that is not served from cannot be, for the log.
+[[nodiscard]] constexpr const char* gate_trouble(const Gate& gate) {
+  switch (gate.state) {
+    case GateState::absent:
+      return "gate absent: the data are new, or lost";
+    case GateState::corrupt:
+      return "gate corrupt";
+    case GateState::closed:
+      return "gate closed: the store's clock stepped back";
+    case GateState::serving:
+      return "gate foreign: the store was restarted, restored or failed over";
+  }
+  return "";
+}
 struct GateResult {
   Head head;
   Gate gate;

@@ -70,7 +70,7 @@ Head MemoryBackend::begin(Partition& partition, bool writes) {
   head.status = Status::recovering;
   head.now = now;
   if (gate.state != GateState::serving || partition.server != server_) return head;
-  if (now < gate.highest - clock_step_back) {
+  if (now <= gate.highest - clock_step_back) {
     if (writes) gate.state = GateState::closed;
     return head;
   }
@@ -157,7 +157,9 @@ AcquireResult MemoryBackend::acquire(const AcquireCommand& command) {
     const core::LeaseRecord& holder = *slot.record;
     result.head.status = Status::conflict;
     result.head.retry_after = holder.grant.expires_at - head.now;
-    if (holder.owner == command.owner) result.own_lease_id = holder.grant.lease_id;
+    const bool own = holder.owner.principal == command.owner.principal &&
+                     holder.owner.instance == command.owner.instance;
+    if (own) result.own_lease_id = holder.grant.lease_id;
     remember(partition, command.idempotency, head, result, nullptr);
     return result;
   }
@@ -357,7 +359,7 @@ GateResult MemoryBackend::read_gate(std::uint32_t index) {
   result.head.status = Status::ok;
   result.head.now = clock_();
   result.gate = partition.gate;
-  const bool stepped_back = result.head.now < partition.gate.highest - clock_step_back;
+  const bool stepped_back = result.head.now <= partition.gate.highest - clock_step_back;
   result.gate.on_this_server = partition.server == server_;
   if (result.gate.on_this_server && result.gate.state == GateState::serving && stepped_back) {
     result.gate.state = GateState::closed;
@@ -400,11 +402,15 @@ RecoverResult MemoryBackend::recover(const RecoverCommand& command, BackendTime 
     return result;
   }
   const Milliseconds apart = now > daemon_time ? now - daemon_time : daemon_time - now;
-  if (apart > command.clock_tolerance || now < gate.highest) {
+  const bool unkept = command.keep_leases &&
+                      (gate.state != GateState::serving || gate.sequence < command.seen_sequence);
+  const bool clocks_differ = apart > command.clock_tolerance || now < gate.highest;
+  if (unkept || clocks_differ) {
     result.head.status = Status::unavailable;
+    if (!unkept) result.head.retry_after = command.clock_tolerance;
     return result;
   }
-  if (!command.keep_leases || gate.sequence < command.seen_sequence) {
+  if (!command.keep_leases) {
     const std::int64_t floor = std::max(
         {core::unix_ms(now) * 1000, gate.token_floor.value + 1, command.seen_token.value + 1});
     const Milliseconds longest = std::max(command.least_grace, partition.largest_ttl);
@@ -419,7 +425,7 @@ RecoverResult MemoryBackend::recover(const RecoverCommand& command, BackendTime 
   result.head = begin(partition);
   result.gate = gate;
   result.gate.on_this_server = true;
-  notify(NoticeKind::recovered, command.partition, {}, {});
+  if (!command.keep_leases) notify(NoticeKind::recovered, command.partition, {}, {});
   return result;
 }
 

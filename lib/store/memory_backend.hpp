@@ -30,7 +30,7 @@ class MemoryBackend {
     core::Epoch epoch;
     BackendTime expires_at;
     core::LeaseState ended = core::LeaseState::active;  // terminal once it is known
-    std::string acquire_scope;                          // of the lease that a renewal or commit is about
+    std::string acquire_scope;  // of the lease that a renewal or commit is about
   };
   struct Slot {
     std::optional<core::LeaseRecord> record;

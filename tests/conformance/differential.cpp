@@ -191,8 +191,7 @@ class Generator {
       write.content.type = static_cast<core::DocumentType>(chance_.below(5));
       write.content.body = "{\"n\":" + std::to_string(++last_) + "}";
       write.content.sequence = chance_.between(1, 4);
-      write.content.completed_execution =
-          core::ExecutionId("e" + std::to_string(chance_.below(2)));
+      write.content.completed_execution = core::ExecutionId("e" + std::to_string(chance_.below(2)));
       write.expect_revision = chance_.between(0, 3);
       command.write = std::move(write);
     }
@@ -245,9 +244,9 @@ class Differential {
 
  private:
   static constexpr std::array<const char*, 16> names = {
-      "acquire", "timed renewals", "renew", "release", "inspect",  "resolve",     "gate",
-      "init",    "recover",        "sweep", "commit",  "document", "clock steps", "restarts",
-      "data lost", "corruptions"};
+      "acquire",     "timed renewals", "renew",     "release",    "inspect", "resolve",
+      "gate",        "init",           "recover",   "sweep",      "commit",  "document",
+      "clock steps", "restarts",       "data lost", "corruptions"};
   enum Misfortune : std::size_t { clock_step = 12, restarted, lost, corrupted };
 
   void begin() {

@@ -9,13 +9,7 @@ namespace {
 
 std::string ms(core::BackendTime time) { return std::to_string(core::unix_ms(time)); }
 
-std::string status(store::Status status) {
-  constexpr std::array<const char*, 14> names = {
-      "ok",          "conflict",  "lost",            "idempotency_conflict", "not_found",
-      "deadline",    "grace",     "recovering",      "quarantined",          "exhausted",
-      "commit_conflict", "full",  "unavailable",     "unknown"};
-  return names[static_cast<std::size_t>(status)];
-}
+std::string status(store::Status status) { return std::string(store::name(status)); }
 
 }  // namespace
 

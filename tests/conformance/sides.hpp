@@ -17,10 +17,10 @@ struct Recover {
   /// The daemon's wall clock, relative to the server's.
   core::Milliseconds wall_difference{};
 };
-using Command = std::variant<store::AcquireCommand, TimedRenewals, store::RenewCommand,
-                             store::ReleaseCommand, store::InspectCommand, store::ResolveCommand,
-                             ReadGate, store::InitGateCommand, Recover, store::SweepCommand,
-                             store::CommitCommand, store::DocumentCommand>;
+using Command =
+    std::variant<store::AcquireCommand, TimedRenewals, store::RenewCommand, store::ReleaseCommand,
+                 store::InspectCommand, store::ResolveCommand, ReadGate, store::InitGateCommand,
+                 Recover, store::SweepCommand, store::CommitCommand, store::DocumentCommand>;
 using Result = std::variant<store::AcquireResult, store::TimedRenewalsResult, store::RenewResult,
                             store::ReleaseResult, store::InspectResult, store::ResolveResult,
                             store::GateResult, store::RecoverResult, store::SweepResult,

@@ -54,6 +54,23 @@ def test_same_request_id_on_another_lock_is_another_request(client):
         client.release(grant, request_id=request)
 
 
+@pytest.mark.parametrize("operation", ["acquire", "renew", "release"])
+def test_resolve_tells_what_was_answered(client, operation):
+    wanted, request = ipc.identity(), ipc.unique("request")
+    if operation == "acquire":
+        grant = answer = client.acquire(wanted, request_id=request)
+    else:
+        grant = client.acquire(wanted)
+        answer = getattr(client, operation)(grant, request_id=request)
+    found = client.call("resolve", request_id=request, operation=operation, identity=wanted)
+    assert found["outcome"] == "committed"
+    told = found["result"].get("lease", found["result"])
+    original = answer.get("lease", answer)
+    assert told["lease_id"] == original["lease_id"] == ipc.lease_id(grant)
+    assert told["fencing_token"] == original["fencing_token"]
+    assert found["result"]["code"] == answer["code"]
+
+
 def test_refusal_is_replayed_too(shared):
     wanted, request = ipc.identity(), ipc.unique("request")
     with shared.connect() as holder, shared.connect() as other:

@@ -45,6 +45,8 @@ struct Habits {
   double closes = 0.02;
   double says_goodbye = 0.02;
   double floods = 0.02;
+  double writes = 0.25;
+  double writes_late = 0.05;
   double deaf = 0;  // to a loss
   double resumes = 0.7;
   double repeats = 0.7;  // an unknown attempt, under the same request id

@@ -4,14 +4,6 @@
 namespace starlease::sim {
 namespace {
 
-std::string status_name(store::Status status) {
-  constexpr std::array<const char*, 12> names = {
-      "ok",          "conflict",  "lost",        "idempotency_conflict",
-      "not_found",   "deadline",  "grace",       "recovering",
-      "quarantined", "exhausted", "unavailable", "unknown"};
-  return names[static_cast<std::size_t>(status)];
-}
-
 /// The end of a lease id names the lock, its beginning the time: the middle tells leases apart.
 std::string short_id(const core::LeaseId& id) { return id.value.substr(6, 26); }
 
@@ -41,7 +33,8 @@ void Trace::acquired(Time now, const store::AcquireCommand& command,
   const bool granted = result.head.status == store::Status::ok;
   line(now, "server  acquire " + command.identity.components[3] + " by " +
                 command.owner.instance.value + " " + command.audit.request_id.value + ": " +
-                status_name(result.head.status) + (result.head.replayed ? " replayed" : "") +
+                std::string(store::name(result.head.status)) +
+                (result.head.replayed ? " replayed" : "") +
                 (granted ? " " + short_id(result.grant.lease_id) + " token " +
                                std::to_string(result.grant.token.value)
                          : ""));
@@ -49,19 +42,27 @@ void Trace::acquired(Time now, const store::AcquireCommand& command,
 
 void Trace::renewed(Time now, const store::Holder& holder, store::Status status,
                     core::BackendTime expires_at, const store::Head&) {
-  line(now, "server  renew " + short_id(holder.lease_id) + ": " + status_name(status) + " until " +
-                std::to_string(core::unix_ms(expires_at)));
+  line(now, "server  renew " + short_id(holder.lease_id) + ": " + std::string(store::name(status)) +
+                " until " + std::to_string(core::unix_ms(expires_at)));
 }
 
 void Trace::released(Time now, const store::ReleaseCommand& command,
                      const store::ReleaseResult& result) {
   line(now, "server  release " + short_id(command.holder.lease_id) + ": " +
-                status_name(result.head.status));
+                std::string(store::name(result.head.status)));
+}
+
+void Trace::committed(Time now, const store::CommitCommand& command,
+                      const store::CommitResult& result) {
+  line(now, "server  commit " + short_id(command.lease_id) + " " + command.audit.request_id.value +
+                ": " + std::string(store::name(result.head.status)) +
+                (result.head.replayed ? " replayed" : "") + " revision " +
+                std::to_string(result.revision));
 }
 
 void Trace::recovered(Time now, std::uint32_t partition, const store::RecoverResult& result) {
   line(now, "server  recover " + std::to_string(partition) + ": " +
-                status_name(result.head.status) + " epoch " +
+                std::string(store::name(result.head.status)) + " epoch " +
                 std::to_string(result.gate.epoch.value) + " grace until " +
                 std::to_string(core::unix_ms(result.gate.grace_until)));
 }

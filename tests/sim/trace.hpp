@@ -18,6 +18,7 @@ class Trace final : public Observer {
   void renewed(Time, const store::Holder&, store::Status, core::BackendTime,
                const store::Head&) override;
   void released(Time, const store::ReleaseCommand&, const store::ReleaseResult&) override;
+  void committed(Time, const store::CommitCommand&, const store::CommitResult&) override;
   void recovered(Time, std::uint32_t, const store::RecoverResult&) override;
   void data_lost(Time now) override { line(now, "server  lost data"); }
   void clock_jumped(Time now) override { line(now, "server  clock jumped ahead"); }

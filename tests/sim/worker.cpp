@@ -7,6 +7,7 @@ namespace starlease::sim {
 namespace {
 
 constexpr Milliseconds lifetime_of_the_hasty{3000};
+constexpr std::size_t past_envelopes = 4;
 
 core::RawIdentity identity_of(const std::string& target) {
   core::RawIdentity raw;
@@ -200,8 +201,12 @@ void Worker::act_on_leases() {
     attempt_->call = new_acquire();
     return attempt();
   }
+  if (!past_.empty() && chance_.happens(habits_.writes_late)) {
+    return commit(past_[static_cast<std::size_t>(chance_.below(past_.size()))]);
+  }
   if (held_.empty()) return;
   const std::size_t one = static_cast<std::size_t>(chance_.below(held_.size()));
+  if (chance_.happens(habits_.writes)) return commit(held_[one].envelope);
   if (held_[one].manual ? chance_.happens(0.7) : chance_.happens(0.1)) {
     renew(held_[one]);
   } else if (chance_.happens(0.3)) {
@@ -256,7 +261,28 @@ void Worker::renew(const Held& held) {
   ask(std::move(call));
 }
 
+void Worker::commit(const core::Envelope& envelope) {
+  // Now and then the last one again, as if its answer had been lost.
+  if (last_commit_ && chance_.happens(0.2)) return ask(*last_commit_);
+  core::CommitCall call;
+  call.envelope = envelope;
+  call.request_id =
+      core::RequestId("w" + std::to_string(id_) + "-" + std::to_string(++last_request_));
+  call.deadline.timeout = Milliseconds(chance_.between(100, 2000));
+  if (chance_.happens(0.7)) {
+    call.write.emplace();
+    call.write->content.name = "n" + std::to_string(chance_.below(2));
+    call.write->content.type = core::DocumentType::target_state;
+    call.write->content.body = "{}";
+    call.write->expect_revision = revisions_[envelope.lock_key + call.write->content.name];
+  }
+  last_commit_ = call;
+  ask(std::move(call));
+}
+
 void Worker::forget(std::size_t index) {
+  past_.push_back(held_[index].envelope);
+  if (past_.size() > past_envelopes) past_.pop_front();
   const core::LeaseId id = held_[index].belief.lease_id;
   held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(index));
   for (Observer* o : observers_) o->believes_no_more(queue_.now(), id_, id);
@@ -313,6 +339,15 @@ void Worker::on_reply(const core::Call& asked, const core::Outcome<core::Answer>
     return think();
   }
   if (const auto* grant = std::get_if<core::GrantAnswer>(&*outcome)) return on_grant(asked, *grant);
+  if (const auto* done = std::get_if<core::CommittedAnswer>(&*outcome)) {
+    know_revision(asked, done->revision);
+  }
+}
+
+void Worker::know_revision(const core::Call& asked, std::int64_t revision) {
+  const auto* commit = std::get_if<core::CommitCall>(&asked);
+  if (commit == nullptr || !commit->write) return;
+  revisions_[commit->envelope.lock_key + commit->write->content.name] = revision;
 }
 
 void Worker::on_grant(const core::Call& asked, const core::GrantAnswer& grant) {
@@ -337,6 +372,7 @@ void Worker::on_grant(const core::Call& asked, const core::GrantAnswer& grant) {
   Held& held = held_.emplace_back();
   held.keep = acquire->on_disconnect == core::OnDisconnect::keep;
   held.manual = acquire->renew == core::RenewMode::manual;
+  held.envelope = grant.envelope;
   held.belief = {id_,
                  core::lock_digest(grant.identity),
                  grant.grant.lease_id,
@@ -359,6 +395,7 @@ void Worker::on_refusal(const core::Call& asked, const core::Failure& failure) {
     }
   };
   if (const auto* renew = std::get_if<core::RenewCall>(&asked)) return forget_lost(renew->lease_id);
+  if (failure.revision) return know_revision(asked, *failure.revision);
   const auto* acquire = std::get_if<core::AcquireCall>(&asked);
   if (acquire == nullptr || !attempt_) return;
   if (attempt_->call.request_id.value != acquire->request_id.value) return;

@@ -2,6 +2,7 @@
 // what it is told about validity, and nothing longer.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,6 +51,7 @@ class Worker {
  private:
   struct Held {
     Belief belief;
+    core::Envelope envelope;
     bool keep = false;
     bool manual = false;
   };
@@ -70,6 +72,8 @@ class Worker {
   void ask(core::Call call);
   void give_back(std::size_t index);
   void renew(const Held& held);
+  /// A fenced write under an envelope, which may be one of a lease that has ended.
+  void commit(const core::Envelope& envelope);
   void close(bool by_us);
   void forget(std::size_t index);
   void forget_expired();
@@ -78,6 +82,7 @@ class Worker {
   void on_message(const ipc::Message& message);
   void on_reply(const core::Call& asked, const core::Outcome<core::Answer>& outcome);
   void on_grant(const core::Call& asked, const core::GrantAnswer& grant);
+  void know_revision(const core::Call& asked, std::int64_t revision);
   void on_refusal(const core::Call& asked, const core::Failure& failure);
   void on_event(const core::Event& event);
   Held* find(const core::LeaseId& id);
@@ -105,6 +110,11 @@ class Worker {
   bool gone_ = false;
   std::optional<Attempt> attempt_;
   std::vector<Held> held_;
+  /// Of leases that it does not hold any more: work that goes on all the same.
+  std::deque<core::Envelope> past_;
+  std::optional<core::CommitCall> last_commit_;
+  /// By lock key and document: what stands there, as last heard.
+  std::map<std::string, std::int64_t> revisions_;
   std::vector<std::string> wanted_;
   Milliseconds probe_wait_{};
   std::string complaint_;

@@ -58,11 +58,12 @@ World::World(std::uint64_t seed, Scenario scenario, bool print, bool canary)
       policy_(short_policy()),
       exclusive_(verdict_, plan_.partitions),
       tokens_(verdict_),
+      fencing_(verdict_),
       trust_(verdict_),
       losses_(verdict_, policy_, scenario == Scenario::calm),
       replays_(verdict_),
       trace_(print),
-      observers_{&trace_, &exclusive_, &tokens_, &trust_, &losses_, &replays_},
+      observers_{&trace_, &exclusive_, &tokens_, &fencing_, &trust_, &losses_, &replays_},
       backend_(queue_, plan_.partitions,
                chance_.between(-plan_.most_drift_ppm, plan_.most_drift_ppm), Milliseconds(0),
                observers_) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/sim/checkers/exclusive.hpp"
+#include "tests/sim/checkers/fencing.hpp"
 #include "tests/sim/checkers/losses.hpp"
 #include "tests/sim/checkers/replays.hpp"
 #include "tests/sim/checkers/tokens.hpp"
@@ -63,6 +64,7 @@ class World {
   const core::LeasePolicy policy_;
   ExclusiveChecker exclusive_;
   TokensChecker tokens_;
+  FencingChecker fencing_;
   TrustChecker trust_;
   LossesChecker losses_;
   ReplaysChecker replays_;

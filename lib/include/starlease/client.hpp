@@ -23,8 +23,8 @@
 #include <string>
 #include <variant>
 
-#include <starlease/error.hpp>
 #include <starlease/document.hpp>
+#include <starlease/error.hpp>
 #include <starlease/lease.hpp>
 
 namespace starlease {
@@ -211,8 +211,8 @@ class Client {
   Result<Commit> commit(const Lease& lease, const std::optional<DocumentWrite>& write,
                         const CallOptions& call = {});
   /// The same by the envelope, for work that was sent elsewhere on behalf of the same principal.
-  Result<Commit> commit(const std::string& envelope_json,
-                        const std::optional<DocumentWrite>& write, const CallOptions& call = {});
+  Result<Commit> commit(const std::string& envelope_json, const std::optional<DocumentWrite>& write,
+                        const CallOptions& call = {});
   /// lease_not_found if there is none.
   Result<Document> document(const Identity& identity, const std::string& name,
                             std::chrono::milliseconds timeout = std::chrono::seconds(5));

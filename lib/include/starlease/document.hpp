@@ -13,7 +13,13 @@ namespace starlease {
 
 /// Each type has its own rule beside the revision: a checkpoint's sequence grows, a terminal_state
 /// stands for ever, a schedule names an execution that was not completed before.
-enum class DocumentType : std::uint8_t { target_state, result, checkpoint, terminal_state, schedule };
+enum class DocumentType : std::uint8_t {
+  target_state,
+  result,
+  checkpoint,
+  terminal_state,
+  schedule
+};
 [[nodiscard]] std::string_view name(DocumentType type) noexcept;
 
 /// A document to be written.

@@ -131,12 +131,15 @@ class AcquireOperation final : public PendingOperation, public Waiter {
             core::margin(policy, result.grant.ttl) <=
         now) {
       // The answer took so long that the lease is as good as over: nobody may rely on it.
-      release_unheard(result);
+      if (!maybe_known(result)) release_unheard(result);
       return finish(base::failed(core::failure(FailureCode::lease_lost)));
     }
     HeldLease& lease = hold(result, *session);
     auto answer = answer_for_held(lease, now, false);
-    if (result.head.replayed) answer.replay = core::Replay{core::LeaseState::active};
+    if (result.head.replayed) {
+      answer.replay = core::Replay{core::LeaseState::active};
+      answer.grant = result.grant;
+    }
     kernel_.waiters.holder_known_until(command_.digest, now + lease.ttl());
     finish(std::move(answer));
   }
@@ -347,8 +350,9 @@ store::AcquireCommand command_for(Kernel& kernel, const Session& session,
 
 std::optional<core::Failure> no_room(const Kernel& kernel, const Session& session) {
   const AdmissionSettings& bounds = kernel.settings.admission;
-  const bool full = kernel.held.size() >= bounds.max_leases ||
-                    session.lease_count >= bounds.max_leases_per_session;
+  // What is under way may be granted yet.
+  const bool full = kernel.held.size() + kernel.pending_count() >= bounds.max_leases ||
+                    session.lease_count + session.pending.size() >= bounds.max_leases_per_session;
   if (!full) return std::nullopt;
   return core::failure(FailureCode::lease_rate_limited, default_retry_after);
 }

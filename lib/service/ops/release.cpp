@@ -12,7 +12,7 @@ using store::Status;
 
 /// What the store's answer means for the lease as this daemon holds it.
 void settle(Kernel& kernel, HeldLease& lease, const store::ReleaseCommand& command,
-            const store::Head& head, const std::string& principal_class) {
+            const store::Head& head) {
   switch (head.status) {
     case Status::ok:
       return kernel.held.remove(lease);
@@ -20,7 +20,8 @@ void settle(Kernel& kernel, HeldLease& lease, const store::ReleaseCommand& comma
       return kernel.loss.lose(lease, core::LossReason::renewal_rejected, std::nullopt);
     case Status::unknown:
       // The worker wants it gone: make sure of that, whatever became of this attempt.
-      kernel.releaser.release(command.holder, principal_class, lease.valid_until + lease.ttl());
+      kernel.releaser.release(command.holder, command.audit.principal_class,
+                              lease.valid_until + lease.ttl());
       return kernel.held.remove(lease);
     case Status::conflict:
     case Status::idempotency_conflict:
@@ -35,7 +36,7 @@ void settle(Kernel& kernel, HeldLease& lease, const store::ReleaseCommand& comma
     case Status::unavailable: {
       // Nothing was done: the worker still holds it.
       lease.releasing = false;
-      if (lease.automatic) kernel.renewer.hurry(lease, kernel.now());
+      if (lease.session->online() && lease.automatic) kernel.renewer.hurry(lease, kernel.now());
       return;
     }
   }
@@ -76,10 +77,13 @@ void release(Kernel& kernel, Session& session, const CallContext& context, core:
   command.audit = {call.request_id, context.correlation, context.decision,
                    session.principal->principal_class};
   auto finish = [&kernel, call, command, done = std::move(done)](
-                    Session* owner, store::ReleaseResult& result) mutable {
+                    Session*, store::ReleaseResult& result) mutable {
+    // Also when the connection has gone meanwhile: the session may be back, or keep the lease.
+    Session* owner = kernel.sessions.find(command.holder.owner.instance);
     HeldLease* held = owner == nullptr ? nullptr : kernel.held_by(*owner, call.lease_id);
     if (held != nullptr && held->token == call.token && held->releasing) {
-      settle(kernel, *held, command, result.head, owner->principal->principal_class);
+      settle(kernel, *held, command, result.head);
+      kernel.drop_if_done(*owner);
     }
     kernel.waiters.lock_may_be_free(command.holder.digest);
     if (result.head.status == Status::ok) {

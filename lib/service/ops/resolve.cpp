@@ -16,7 +16,8 @@ struct OriginalAnswer {
   const core::LockIdentity& identity;
   core::LeaseState current_state;
   BootTime now;
-  using Original = std::variant<core::GrantAnswer, core::ReleasedAnswer, core::CommittedAnswer, core::Failure>;
+  using Original =
+      std::variant<core::GrantAnswer, core::ReleasedAnswer, core::CommittedAnswer, core::Failure>;
 
   [[nodiscard]] Original granted(const store::Head& head, const core::Grant& grant,
                                  bool renewed) const {

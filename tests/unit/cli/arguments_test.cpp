@@ -89,7 +89,7 @@ TEST_CASE("mistakes are usage errors that name what is wrong") {
   told({"release", "--lease-id", "l"}, "--token");
   told({"--instance", "i", "ping"}, "--resume");
   told({"inspect", lock, "--lease-id", "l"}, "not both");
-  told({"resolve", lock, "--request-id", "r", "--operation", "commit"}, "operation");
+  told({"resolve", lock, "--request-id", "r", "--operation", "inspect"}, "operation");
 }
 
 TEST_CASE("help names the whole command once and is no mistake") {

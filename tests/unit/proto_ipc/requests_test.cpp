@@ -226,11 +226,11 @@ TEST_CASE("requests: the socket decides which operations there are") {
   CHECK(
       std::get<ipc::RefusedRequest>(decoded).failure.message ==
       "Send one of the operations of this socket: hello acquire renew release inspect resolve ping "
-      "goodbye");
+      "goodbye commit document");
   const auto admin = decode(R"({"id":1,"op":"list"})", true);
   CHECK(std::get<ipc::RefusedRequest>(admin).failure.message ==
         "Send one of the operations of this socket: hello inspect resolve ping goodbye namespace "
-        "stats");
+        "stats document");
 }
 
 TEST_CASE("requests: encoding leaves out what has its default") {

@@ -285,6 +285,100 @@ TEST_CASE("trust-durable keeps leases over a restart with its data, and not over
   CHECK(worker.all<core::LeaseLost>().size() == 1);
 }
 
+TEST_CASE("trust-durable keeps no lease where nothing shows that the data survived") {
+  for (const bool writes_survive : {true, false}) {
+    auto settings = short_settings();
+    settings.recovery.on_restart = service::OnRestart::trust_durable;
+    settings.recovery.writes_survive = writes_survive;
+    World world(settings);
+    Worker& worker = world.worker();
+    world.acquire(worker);
+    world.store.disconnect();
+    world.store.restart();
+    if (writes_survive) {
+      // A daemon that starts without a memory has nothing to compare the data with.
+      world.service.reset();
+      world.state.memory.clear();
+      world.restart_daemon();
+    } else {
+      world.store.connect();
+    }
+    Worker& later = world.worker();
+    world.advance(1100ms);
+    CHECK(code_of(world.now(later, world.acquire_call())) ==
+          core::FailureCode::lease_backend_unavailable);
+    world.advance(12s);
+    CHECK(world.now(later, world.acquire_call()));
+  }
+}
+
+TEST_CASE("a release under way when its worker's connection breaks ends the lease all the same") {
+  World world;
+  Worker& worker = world.worker();
+  auto call = world.acquire_call();
+  call.on_disconnect = core::OnDisconnect::keep;
+  const auto outcome = world.now(worker, call);
+  REQUIRE(outcome);
+  const auto lease = std::get<core::GrantAnswer>(*outcome);
+  const Answered answered = world.ask(worker, world.release_call(lease));
+  world.service->disconnected(worker.session, worker, service::Departure::left);
+  world.advance(3s);
+  CHECK(answered->has_value());
+  CHECK(!world.store.held(digest_of(identity())));
+  Worker& again = world.workers.emplace_back();
+  world.greet(again, worker.hello);
+  CHECK(again.events.empty());
+}
+
+TEST_CASE("a renewal that fails does not take up again what is left to expire") {
+  World world;
+  Worker& worker = world.worker();
+  auto call = world.acquire_call();
+  call.on_disconnect = core::OnDisconnect::keep;
+  REQUIRE(world.now(worker, call));
+  world.store.stall(true);
+  world.advance(800ms);  // a renewal is under way
+  world.service->disconnected(worker.session, worker, service::Departure::left);
+  world.advance(600ms);
+  world.store.stall(false);
+  world.advance(1s);
+  CHECK(!world.store.held(digest_of(identity())));
+}
+
+TEST_CASE("requests under way count against the bounds on leases") {
+  auto settings = short_settings();
+  settings.admission.max_leases_per_session = 3;
+  World world(settings);
+  Worker& worker = world.worker();
+  std::vector<Answered> asked;
+  for (const char* target : {"a", "b", "c", "d", "e"}) {
+    asked.push_back(world.ask(worker, world.acquire_call(target)));
+  }
+  world.advance(10ms);
+  int granted = 0;
+  for (const Answered& one : asked) {
+    REQUIRE(one->has_value());
+    granted += (**one).has_value() ? 1 : 0;
+    if (!**one) CHECK(code_of(**one) == core::FailureCode::lease_rate_limited);
+  }
+  CHECK(granted == 3);
+}
+
+TEST_CASE("a replayed acquisition answers the original times") {
+  World world;
+  Worker& worker = world.worker();
+  const auto call = world.acquire_call();
+  const auto first = world.now(worker, call);
+  REQUIRE(first);
+  world.advance(1500ms);  // renewed meanwhile
+  const auto again = world.now(worker, call);
+  REQUIRE(again);
+  const auto& replayed = std::get<core::GrantAnswer>(*again);
+  CHECK(replayed.grant == std::get<core::GrantAnswer>(*first).grant);
+  CHECK(replayed.replay.has_value());
+  CHECK(replayed.valid_until > std::get<core::GrantAnswer>(*first).valid_until);
+}
+
 TEST_CASE("recovery is refused while the clocks of host and store differ too much") {
   World world;
   Worker& worker = world.worker();

@@ -26,15 +26,19 @@ inline service::Settings short_settings() {
   return settings;
 }
 
-inline std::vector<service::PrincipalRow> one_principal() {
+/// Uid 1000 may do everything; uid 1001 may acquire, and nothing else.
+inline std::vector<service::PrincipalRow> two_principals() {
   core::Principal principal;
   principal.id = core::PrincipalId("prn_test");
   principal.client = core::ClientId("client_test");
   principal.credential = core::CredentialId("uid:1000");
   principal.capabilities = {core::Capability::targets_read, core::Capability::targets_lease,
-                            core::Capability::namespace_admin};
+                            core::Capability::targets_commit, core::Capability::namespace_admin};
   principal.scope.fill({"*"});
-  return {{1000, std::nullopt, principal}};
+  core::Principal poor = principal;
+  poor.id = core::PrincipalId("prn_poor");
+  poor.capabilities = {core::Capability::targets_lease};
+  return {{1000, std::nullopt, principal}, {1001, std::nullopt, poor}};
 }
 
 inline core::RawIdentity identity(const char* target = "target-1") {
@@ -77,7 +81,7 @@ using Answered = std::shared_ptr<std::optional<core::Outcome<core::Answer>>>;
 struct World {
   explicit World(service::Settings s = short_settings(), std::uint32_t partitions = 1)
       : settings(std::move(s)),
-        principals(one_principal()),
+        principals(two_principals()),
         store(partitions, clock, timers,
               [this] {
                 return core::backend_time(clock.wall.time_since_epoch().count()) + backend_step;
@@ -103,19 +107,19 @@ struct World {
     service->turn(clock.boot);
   }
 
-  Worker& worker() {
+  Worker& worker(std::uint32_t uid = 1000) {
     Worker& w = workers.emplace_back();
-    greet(w, {});
+    greet(w, {}, uid);
     return w;
   }
-  void greet(Worker& w, const core::HelloAnswer& earlier) {
+  void greet(Worker& w, const core::HelloAnswer& earlier, std::uint32_t uid = 1000) {
     core::HelloCall call;
     call.protocol = 1;
     call.client = "test/1";
     call.instance = earlier.owner.instance;
     call.resume = earlier.resume;
     call.notify_backend = true;
-    auto greeting = service->hello({1000, 1000, 1}, call, false, w);
+    auto greeting = service->hello({uid, 1000, 1}, call, false, w);
     REQUIRE(greeting);
     w.session = greeting->session;
     w.hello = greeting->answer;
