@@ -43,6 +43,8 @@ local kinds = {
   maybe_id = { least = 0, most = prelude.MAX_ID_BYTES },
   component = { least = 1, most = prelude.MAX_COMPONENT_BYTES },
   metadata = { least = 2, most = prelude.MAX_METADATA_BYTES },
+  why = { least = 1, most = prelude.MAX_WHY_BYTES },
+  statement = { least = 1, most = prelude.MAX_STATEMENT_BYTES },
   body = { least = 0, most = prelude.MAX_BODY_BYTES },
   digest = { least = prelude.DIGEST_BYTES, most = prelude.DIGEST_BYTES },
   int = integer(0, prelude.MAX_INTEGER),
@@ -56,7 +58,8 @@ local kinds = {
   flag = one_of { ['0'] = false, ['1'] = true },
   grace_mode = one_of { ttl = 'ttl', none = 'none' },
   operation = one_of { acquire = 'acquire', renew = 'renew', release = 'release',
-                       commit = 'commit' },
+                       commit = 'commit', force_release = 'force_release', revoke = 'revoke' },
+  invalidation = one_of { force_release = 'force_release', revoke = 'revoke' },
   commit_kind = one_of { authorize = 'authorize', document = 'document' },
   document_type = one_of(document_types()),
 }

@@ -9,8 +9,9 @@ local function number(value)
   return value and arguments.text(value) or ''
 end
 
--- Always all fields in this order: entries of one shape share their names in the stream.
-function audit.write(call, entry)
+-- Always all fields in this order: entries of one shape share their names in the stream. More may
+-- follow.
+local function add(call, entry, ...)
   server.call('XADD', call.partition.audit, 'MAXLEN', '~', prelude.AUDIT_LENGTH, '*',
     'event', entry.event, 'code', entry.code, 'at', number(call.now_ms),
     'request_id', entry.request_id or '', 'correlation_id', entry.correlation_id or '',
@@ -22,7 +23,17 @@ function audit.write(call, entry)
     'lease_id', entry.lease_id or '', 'token', number(entry.token),
     'ttl_ms', number(entry.ttl_ms), 'deadline', entry.deadline or '',
     'previous_state', entry.previous_state or '', 'state', entry.state or '',
-    'reason', entry.reason or '')
+    'reason', entry.reason or '', ...)
+end
+
+function audit.write(call, entry)
+  add(call, entry)
+end
+
+-- With what an administrator has signed, and how.
+function audit.write_signed(call, entry, signed)
+  add(call, entry, 'statement', signed.statement, 'key_id', signed.key_id,
+      'signature', signed.signature)
 end
 
 -- The seven components of an identity as one text; none of them can hold a slash. Empty where the

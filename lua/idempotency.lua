@@ -13,11 +13,12 @@ local store = require 'store'
 local idempotency = {}
 
 local VERSION = 1
-local OPERATIONS = { acquire = 1, renew = 2, release = 3, commit = 4 }
+local OPERATIONS = { acquire = 1, renew = 2, release = 3, commit = 4, force_release = 5,
+                     revoke = 6 }
 local OUTCOMES = { 'acquired', 'renewed', 'released', 'conflict', 'lost', 'committed',
-                   'commit_conflict' }
+                   'commit_conflict', 'invalidated' }
 local OUTCOME_CODES = { acquired = 1, renewed = 2, released = 3, conflict = 4, lost = 5,
-                        committed = 6, commit_conflict = 7 }
+                        committed = 6, commit_conflict = 7, invalidated = 8 }
 
 -- version, operation, outcome, state, request digest, epoch; then by outcome.
 local HEAD = '>I1I1I1I1c16I7'
@@ -40,22 +41,23 @@ local GRANT = {
     return next_byte
   end,
 }
+local THE_END = {
+  told = { 'ended_at', 'lease_id', 'token' },
+  pack = function(entry)
+    return struct.pack('>I6I7I1c0', entry.ended_at, entry.token, #entry.lease_id, entry.lease_id)
+  end,
+  unpack = function(entry, packed, from)
+    local next_byte
+    entry.ended_at, entry.token, entry.lease_id, next_byte =
+      struct.unpack('>I6I7I1c0', packed, from)
+    return next_byte
+  end,
+}
 local BODIES = {
   acquired = GRANT,
   renewed = GRANT,
-  released = {
-    told = { 'released_at', 'lease_id', 'token' },
-    pack = function(entry)
-      return struct.pack('>I6I7I1c0', entry.released_at, entry.token, #entry.lease_id,
-                         entry.lease_id)
-    end,
-    unpack = function(entry, packed, from)
-      local next_byte
-      entry.released_at, entry.token, entry.lease_id, next_byte =
-        struct.unpack('>I6I7I1c0', packed, from)
-      return next_byte
-    end,
-  },
+  released = THE_END,
+  invalidated = THE_END,
   conflict = {
     told = { 'remaining_ms', 'own_lease_id' },
     pack = function(entry)
@@ -153,7 +155,9 @@ end
 
 -- State now, and end if it is active, of the lease that an entry is about.
 local function current(call, entry, lease)
-  if entry.outcome == 'released' then return 'released', 0 end
+  if BODIES[entry.outcome] == THE_END then
+    return entry.operation == OPERATIONS.revoke and 'revoked' or 'released', 0
+  end
   if not entry.lease_id then return entry.state_name, 0 end  -- a refusal
   if lease and lease.lease_id == entry.lease_id then
     local ended = lifecycle.ended(call, lease)

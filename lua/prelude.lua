@@ -1,7 +1,7 @@
 -- Constants of the library. No state, no function; the other files hold the behaviour.
 local prelude = {
   -- Grows with every change that a daemon can notice; bundle.py gives it to the daemon too.
-  REVISION = 3,
+  REVISION = 4,
   -- Of the gate; a gate with another one is not touched.
   SCHEMA_VERSION = 1,
   -- The greatest integer that a Lua number, and a JSON number, holds exactly: 2^53-1.
@@ -22,6 +22,8 @@ local prelude = {
   MAX_ID_BYTES = 128,
   MAX_COMPONENT_BYTES = 256,
   MAX_METADATA_BYTES = 4096,
+  MAX_WHY_BYTES = 512,
+  MAX_STATEMENT_BYTES = 8192,
   MAX_BODY_BYTES = 131072,
   -- Of one identity.
   MAX_DOCUMENTS = 256,

@@ -7,7 +7,8 @@ record.VERSION = 1
 record.ACTIVE, record.EXPIRED, record.RELEASED, record.REVOKED = 1, 2, 3, 4
 record.STATE_NAMES = { 'active', 'expired', 'released', 'revoked' }
 record.REASON_NAMES = { 'released', 'expired', 'recovered', 'force_released', 'revoked' }
-record.REASON = { released = 1, expired = 2, recovered = 3 }
+record.REASON = { released = 1, expired = 2, recovered = 3,
+                  force_released = 4, revoked = 5 }
 
 -- What must hold between the numbers of a record. Arguments, not a table: a batch makes none.
 function record.numbers_hold(version, token, epoch, acquired_at, maximum_lifetime_ms, state, reason,
@@ -66,9 +67,10 @@ function record.is_held_by(self, claim)
     and self.service_instance_id == claim.service_instance_id
 end
 
--- When a renewal made now ends: never beyond the maximum lifetime.
-function record.renewed_end(now_ms, ttl_ms, acquired_at, maximum_lifetime_ms)
-  return math.min(now_ms + ttl_ms, acquired_at + maximum_lifetime_ms)
+-- When a renewal made now ends: never beyond the maximum lifetime, and never before `end_ms`, the
+-- end so far, as somebody may rely on it already who does not hear of this one.
+function record.renewed_end(now_ms, ttl_ms, acquired_at, maximum_lifetime_ms, end_ms)
+  return math.max(end_ms, math.min(now_ms + ttl_ms, acquired_at + maximum_lifetime_ms))
 end
 
 -- The effective TTL, as last granted.

@@ -57,7 +57,7 @@ function bytes.read_head(packed)
     return nil
   end
   return token, lease_id, owner, instance, epoch, state, acquired_at, maximum_lifetime_ms,
-    expires_at, renew_sequence
+    expires_at, renew_sequence, reason
 end
 
 function bytes.encode(self)

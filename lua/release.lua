@@ -37,7 +37,7 @@ local function write_end(call, request, lease)
               'PXAT', arguments.text(until_ms))
   index.remove(call, lease, request.digest)
   idempotency.keep(call, request, 'release', 'released', {
-    released_at = call.now_ms, lease_id = lease.lease_id, token = lease.token },
+    ended_at = call.now_ms, lease_id = lease.lease_id, token = lease.token },
     request.retention_ms)
 end
 

@@ -45,7 +45,7 @@ local function renew_once(gate_keys, args)
   if damaged then return reply.damaged(call, damaged) end
   lease.renewed_at = call.now_ms
   lease.expires_at = record.renewed_end(call.now_ms, request.ttl_ms, lease.acquired_at,
-                                        lease.maximum_lifetime_ms)
+                                        lease.maximum_lifetime_ms, lease.expires_at)
   write(call, request, lease)
   return reply.record_block(reply.head(call, 'renewed'), lease, lifecycle.ended(call, lease))
 end

@@ -155,6 +155,16 @@ core::CommittedAnswer read_committed(Fields& fields, bool wrote) {
   return answer;
 }
 
+core::InvalidatedAnswer read_invalidated(Fields& fields, core::Operation operation) {
+  core::InvalidatedAnswer answer;
+  answer.operation = operation;
+  answer.lease_id = read_lease_id(fields);
+  answer.token = read_token(fields);
+  answer.ended_at = read_time(fields, "ended_at");
+  answer.replay = read_replay(fields);
+  return answer;
+}
+
 core::Answer read_inspected(Fields& fields) {
   if (auto object = fields.object("document")) return core::DocumentAnswer{read_document(*object)};
   if (auto object = fields.object("namespace")) return read_namespace(*object);
@@ -212,6 +222,10 @@ core::Answer read_answer(Fields& fields) {
       return read_committed(fields, true);
     case SuccessCode::lease_commit_authorized:
       return read_committed(fields, false);
+    case SuccessCode::lease_force_released:
+      return read_invalidated(fields, core::Operation::force_release);
+    case SuccessCode::lease_revoked:
+      return read_invalidated(fields, core::Operation::revoke);
   }
   SL_UNREACHABLE();
 }
@@ -234,7 +248,7 @@ core::ResolvedAnswer read_resolved(Fields& fields) {
     answer.result = read_failure(*result);
     return answer;
   }
-  // Only mutating operations are resolved, so it is one of these three.
+  // Only mutating operations are resolved, so it is one of these.
   core::Answer original = read_answer(*result);
   if (auto* grant = std::get_if<core::GrantAnswer>(&original)) {
     answer.result = std::move(*grant);
@@ -242,6 +256,8 @@ core::ResolvedAnswer read_resolved(Fields& fields) {
     answer.result = std::move(*released);
   } else if (auto* committed = std::get_if<core::CommittedAnswer>(&original)) {
     answer.result = std::move(*committed);
+  } else if (auto* ended = std::get_if<core::InvalidatedAnswer>(&original)) {
+    answer.result = std::move(*ended);
   } else {
     result->refuse("code", "No mutating operation answers with this code");
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/core/invalidation.hpp"
 #include "proto-ipc/compact_object.hpp"
 #include "proto-ipc/document_json.hpp"
 #include "proto-ipc/fields.hpp"
@@ -17,6 +18,7 @@ using core::Milliseconds;
 
 constexpr TextRule client_rule{1, client_name_bytes, false};
 constexpr TextRule credential_rule{1, credential_bytes, false};
+constexpr TextRule reason_rule{1, core::limits::reason_bytes, false};
 
 // --- parts that several operations have ---------------------------------------------------------
 
@@ -172,6 +174,36 @@ core::DocumentCall read_document_call(Fields& fields) {
   return call;
 }
 
+core::InvalidateCall read_invalidate(Fields& fields, core::Operation operation) {
+  core::InvalidateCall call;
+  call.operation = operation;
+  call.identity = fields.required("identity", read_identity(fields));
+  if (auto observed = fields.present("observed", fields.object("observed"))) {
+    call.lease_id = read_lease_id(*observed);
+    call.token = read_token(*observed);
+    observed->refuse_unknown();
+  }
+  call.request_id = read_request_id(fields);
+  call.deadline_at = core::WallTime(Milliseconds(fields.need_time("deadline_at")));
+  const auto reason = fields.text("reason", reason_rule);
+  const auto incident = fields.text("incident_id", reason_rule);
+  if (reason.has_value() == incident.has_value()) {
+    fields.refuse("reason", "Send reason or incident_id, one of them");
+  }
+  call.is_incident = incident.has_value();
+  call.reason = reason ? *reason : incident.value_or("");
+  if (!core::is_reason(call.reason)) {
+    fields.refuse(call.is_incident ? "incident_id" : "reason",
+                  "Send text without control characters");
+  }
+  if (auto signature = fields.present("signature", fields.object("signature"))) {
+    call.key_id = signature->need_text("key_id", id_rule);
+    call.signature = signature->need_text("value", credential_rule);
+    signature->refuse_unknown();
+  }
+  return call;
+}
+
 core::NamespaceCall read_namespace(Fields& fields) {
   return {static_cast<core::NamespaceAction>(fields.need_choice("action", namespace_action_names))};
 }
@@ -186,6 +218,11 @@ core::Call read_as(Fields& fields) {
 template <class Call>
 core::Call read_nothing(Fields&) {
   return Call{};
+}
+
+template <core::Operation O>
+core::Call read_invalidation(Fields& fields) {
+  return read_invalidate(fields, O);
 }
 
 struct OperationRow {
@@ -208,6 +245,8 @@ constexpr std::array<OperationRow, operation_names.size()> operations = {{
     {read_nothing<core::StatsCall>, false, true},
     {read_as<read_commit>, true, false},
     {read_as<read_document_call>, true, true},
+    {read_invalidation<core::Operation::force_release>, false, true},
+    {read_invalidation<core::Operation::revoke>, false, true},
 }};
 
 bool spoken(const OperationRow& row, bool admin) {

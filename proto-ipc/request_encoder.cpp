@@ -116,6 +116,18 @@ struct WriteCall {
     writer.end();
   }
 
+  void operator()(const core::InvalidateCall& call) const {
+    write_identity(writer, "identity", call.identity);
+    writer.object("observed")
+        .text("lease_id", call.lease_id.value)
+        .number("fencing_token", call.token.value)
+        .end();
+    writer.text("request_id", call.request_id.value)
+        .text("deadline_at", base::rfc3339_format(call.deadline_at.time_since_epoch().count()))
+        .text(call.is_incident ? "incident_id" : "reason", call.reason);
+    writer.object("signature").text("key_id", call.key_id).text("value", call.signature).end();
+  }
+
   void operator()(const core::DocumentCall& call) const {
     write_identity(writer, "identity", call.identity);
     writer.text("name", call.name);
@@ -127,7 +139,7 @@ struct WriteCall {
 std::string encode_request(const RequestId& id, const core::Call& call) {
   JsonWriter writer;
   write_message_id(writer, id);
-  writer.text("op", operation_names[call.index()]);
+  writer.text("op", op_name(call));
   std::visit(WriteCall{writer}, call);
   return writer.finish();
 }

@@ -137,6 +137,12 @@ struct WriteAnswer {
     write_replay(writer, answer.replay);
   }
 
+  void operator()(const core::InvalidatedAnswer& answer) const {
+    writer.text("lease_id", answer.lease_id.value).number("fencing_token", answer.token.value);
+    write_time(writer, "ended_at", answer.ended_at);
+    write_replay(writer, answer.replay);
+  }
+
   void operator()(const core::DocumentAnswer& answer) const {
     write_document(writer, "document", answer.document);
   }
@@ -145,6 +151,7 @@ struct WriteAnswer {
   void write_result(const core::GrantAnswer& answer) const { write_success(answer); }
   void write_result(const core::ReleasedAnswer& answer) const { write_success(answer); }
   void write_result(const core::CommittedAnswer& answer) const { write_success(answer); }
+  void write_result(const core::InvalidatedAnswer& answer) const { write_success(answer); }
   void write_result(const core::Failure& failure) const {
     writer.text("status", "error")
         .text("code", core::name(failure.code))

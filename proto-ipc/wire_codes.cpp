@@ -6,12 +6,18 @@
 namespace starlease::ipc {
 namespace {
 
-constexpr std::array<std::string_view, 10> success_names = {
-    "hello",           "pong",
-    "goodbye",         "lease_acquired",
-    "lease_renewed",   "lease_released",
-    "lease_inspected", "lease_resolved",
-    "lease_committed", "lease_commit_authorized"};
+constexpr std::array<std::string_view, 12> success_names = {"hello",
+                                                            "pong",
+                                                            "goodbye",
+                                                            "lease_acquired",
+                                                            "lease_renewed",
+                                                            "lease_released",
+                                                            "lease_inspected",
+                                                            "lease_resolved",
+                                                            "lease_committed",
+                                                            "lease_commit_authorized",
+                                                            "lease_force_released",
+                                                            "lease_revoked"};
 
 }  // namespace
 
@@ -41,6 +47,10 @@ SuccessCode code_of(const core::Answer& answer) {
     SuccessCode operator()(const core::CommittedAnswer& committed) const {
       return committed.revision > 0 ? SuccessCode::lease_committed
                                     : SuccessCode::lease_commit_authorized;
+    }
+    SuccessCode operator()(const core::InvalidatedAnswer& ended) const {
+      return ended.operation == core::Operation::revoke ? SuccessCode::lease_revoked
+                                                        : SuccessCode::lease_force_released;
     }
     SuccessCode operator()(const core::DocumentAnswer&) const {
       return SuccessCode::lease_inspected;

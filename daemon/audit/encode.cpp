@@ -81,7 +81,9 @@ std::string encode(const core::AuditEvent& event) {
       .text("principal_id", event.owner.principal.value)
       .text("client_id", event.owner.client.value)
       .text("credential_id", event.owner.credential.value)
-      .text("service_instance_id", event.owner.instance.value);
+      .text("service_instance_id", event.owner.instance.value)
+      .text("reason", event.reason)
+      .text("key_id", event.key_id);
   if (event.identity) add_identity(object, *event.identity);
   add_lease(object, event);
   object.end();

@@ -67,6 +67,9 @@ struct Config {
   struct Renewal {
     std::int64_t tick_ms = 0;
   } renewal;
+  struct Administrators {
+    std::vector<std::string> keys;
+  } administrators;
   struct Identity {
     std::vector<std::string> operation_classes;
     std::vector<std::string> case_sensitive_namespaces;

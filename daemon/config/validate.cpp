@@ -105,6 +105,27 @@ core::IdentityPolicy identity_policy(const Config::Identity& raw, Checks& checks
   return policy;
 }
 
+std::vector<core::AdministratorKey> administrator_keys(const Config::Administrators& raw,
+                                                       Checks& checks) {
+  std::vector<core::AdministratorKey> keys;
+  for (const std::string& entry : raw.keys) {
+    const std::size_t colon = entry.find(':');
+    const auto key =
+        colon == std::string::npos ? std::nullopt : base::parse_public_key(entry.substr(colon + 1));
+    const std::string id = entry.substr(0, std::min(colon, entry.size()));
+    checks.require(
+        key.has_value() && !id.empty() && id.size() <= core::limits::id_bytes,
+        "administrators.keys",
+        fmt::format("holds \"{}\"; allowed: \"id:key\" as starlease admin keygen prints it",
+                    entry));
+    const bool twice = std::ranges::find(keys, id, &core::AdministratorKey::id) != keys.end();
+    checks.require(!twice, "administrators.keys",
+                   fmt::format("holds the id \"{}\" twice; allowed: once", id));
+    if (key) keys.push_back({id, *key});
+  }
+  return keys;
+}
+
 service::Settings service_settings(const Config& raw, Checks& checks) {
   check_policy(raw.policy, checks);
   service::Settings settings;
@@ -112,6 +133,7 @@ service::Settings service_settings(const Config& raw, Checks& checks) {
   settings.max_frame_bytes = raw.ipc.max_frame_bytes;
   settings.policy = lease_policy(raw.policy);
   settings.identities = identity_policy(raw.identity, checks);
+  settings.administrators = administrator_keys(raw.administrators, checks);
   settings.recovery.on_restart = raw.recovery.on_restart == "trust-durable"
                                      ? service::OnRestart::trust_durable
                                      : service::OnRestart::new_epoch;

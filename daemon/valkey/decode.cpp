@@ -78,6 +78,21 @@ void read_commit_answer(ReplyReader& reader, std::string_view status, store::Com
   }
 }
 
+void read_invalidate_answer(ReplyReader& reader, std::string_view status,
+                            store::InvalidateResult& result) {
+  if (status == "invalidated") {
+    result.head.status = Status::ok;
+    result.ended_at = parts::read_time(reader);
+    result.lease_id.value = reader.text();
+    result.token.value = reader.natural();
+  } else if (status == "lost") {
+    result.head.status = Status::lost;
+    static_cast<void>(parts::read_state(reader));
+  } else {
+    parts::reject_status(reader, status);
+  }
+}
+
 std::optional<core::DocumentType> parse_document_type(std::string_view text) {
   using enum core::DocumentType;
   for (const auto type : {target_state, result, checkpoint, terminal_state, schedule}) {
@@ -122,7 +137,7 @@ void read_replayed(ReplyReader& reader, T& result, const parts::Replay& replay,
 // -----------------------------------------------------------------------------------
 
 /// By the codes of lua/README.md, "starlease1_renew".
-constexpr std::array<store::TimedRenewalResult, 7> renewal_codes = {{
+constexpr std::array<store::TimedRenewalResult, 8> renewal_codes = {{
     {Status::ok, {}, std::nullopt},
     {Status::ok, {}, std::nullopt},
     {Status::lost, {}, std::nullopt},
@@ -130,6 +145,7 @@ constexpr std::array<store::TimedRenewalResult, 7> renewal_codes = {{
     {Status::lost, {}, LeaseState::released},
     {Status::lost, {}, LeaseState::revoked},
     {Status::quarantined, {}, std::nullopt},
+    {Status::lost, {}, LeaseState::released, true},
 }};
 
 store::TimedRenewalResult read_renewal(ReplyReader& reader) {
@@ -245,6 +261,19 @@ DecodeResult<store::CommitResult> decode_commit(const redisReply& reply) {
   return parts::finish(reader, std::move(decoded));
 }
 
+DecodeResult<store::InvalidateResult> decode_invalidate(const redisReply& reply) {
+  ReplyReader reader(reply, "invalidate");
+  Decoded<store::InvalidateResult> decoded;
+  const auto status = begin(reader, decoded);
+  if (!status) return parts::finish(reader, std::move(decoded));
+  if (*status == "replayed") {
+    read_replayed(reader, decoded.result, parts::read_replay(reader), read_invalidate_answer);
+  } else {
+    read_invalidate_answer(reader, *status, decoded.result);
+  }
+  return parts::finish(reader, std::move(decoded));
+}
+
 DecodeResult<store::DocumentResult> decode_document(const redisReply& reply) {
   ReplyReader reader(reply, "document");
   Decoded<store::DocumentResult> decoded;
@@ -312,6 +341,10 @@ DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
       break;
     case core::Operation::commit:
       fill(store::CommitResult{}, read_commit_answer);
+      break;
+    case core::Operation::force_release:
+    case core::Operation::revoke:
+      fill(store::InvalidateResult{}, read_invalidate_answer);
       break;
   }
   return parts::finish(reader, std::move(decoded));

@@ -30,6 +30,7 @@ using DecodeResult = base::Result<Decoded<T>, Fault>;
 [[nodiscard]] DecodeResult<store::RenewResult> decode_renew(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::ReleaseResult> decode_release(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::CommitResult> decode_commit(const redisReply& reply);
+[[nodiscard]] DecodeResult<store::InvalidateResult> decode_invalidate(const redisReply& reply);
 /// The document's name is left to the caller.
 [[nodiscard]] DecodeResult<store::DocumentResult> decode_document(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::InspectResult> decode_inspect(const redisReply& reply);

@@ -162,6 +162,30 @@ std::string encode_commit(const std::string& gate, const store::CommitCommand& c
   return std::move(out).finish();
 }
 
+std::string encode_invalidate(const std::string& gate, const store::InvalidateCommand& command,
+                              std::int64_t deadline_ms) {
+  Command out = call("FCALL", "starlease1_invalidate", gate, 1024 + command.statement.size());
+  out.arg(core::name(command.operation))
+      .arg(command.digest.chars())
+      .arg(command.lease_id.value)
+      .arg(command.token.value)
+      .arg(command.reason)
+      .arg(command.statement)
+      .arg(command.signature)
+      .arg(command.key_id);
+  add_owner(out, command.administrator);
+  out.arg(command.audit.request_id.value)
+      .arg(command.idempotency.scope.value)
+      .arg(base::as_chars(command.idempotency.digest))
+      .arg(at_least_one(command.idempotency.retention))
+      .arg(command.idempotency.refusal_retention.count())
+      .arg(command.audit.correlation_id.value)
+      .arg(command.audit.decision_id.value)
+      .arg(command.audit.principal_class)
+      .arg(deadline_ms);
+  return std::move(out).finish();
+}
+
 std::string encode_document(const std::string& gate, const store::DocumentCommand& command) {
   Command out = call("FCALL_RO", "starlease1_document", gate, 256);
   out.arg(command.digest.chars()).arg(command.name);

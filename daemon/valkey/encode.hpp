@@ -26,6 +26,9 @@ namespace starlease::valkey {
 [[nodiscard]] std::string encode_commit(const std::string& gate,
                                         const store::CommitCommand& command,
                                         std::int64_t deadline_ms);
+[[nodiscard]] std::string encode_invalidate(const std::string& gate,
+                                            const store::InvalidateCommand& command,
+                                            std::int64_t deadline_ms);
 [[nodiscard]] std::string encode_document(const std::string& gate,
                                           const store::DocumentCommand& command);
 [[nodiscard]] std::string encode_inspect(const std::string& gate,

@@ -202,6 +202,13 @@ void ValkeyStore::commit(store::CommitCommand command, BootTime deadline,
          partition, deadline, Kind::mutates, std::move(done), decode_commit);
 }
 
+void ValkeyStore::invalidate(store::InvalidateCommand command, BootTime deadline,
+                             Done<store::InvalidateResult> done) {
+  const std::uint32_t partition = partition_of(command.digest);
+  submit(encode_invalidate(keys_.gate(partition), command, backend_deadline(partition, deadline)),
+         partition, deadline, Kind::mutates, std::move(done), decode_invalidate);
+}
+
 void ValkeyStore::document(store::DocumentCommand command, BootTime deadline,
                            Done<store::DocumentResult> done) {
   const std::uint32_t partition = partition_of(command.digest);

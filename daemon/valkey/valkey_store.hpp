@@ -42,6 +42,8 @@ class ValkeyStore final : public store::LeaseStore, private LinkOwner {
                Done<store::ReleaseResult> done) override;
   void commit(store::CommitCommand command, BootTime deadline,
               Done<store::CommitResult> done) override;
+  void invalidate(store::InvalidateCommand command, BootTime deadline,
+                  Done<store::InvalidateResult> done) override;
   void document(store::DocumentCommand command, BootTime deadline,
                 Done<store::DocumentResult> done) override;
   void inspect(store::InspectCommand command, BootTime deadline,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <tuple>
 
 #include "lib/base/rfc3339.hpp"
 #include "lib/cli/texts.hpp"
@@ -112,8 +113,8 @@ void lease_options(CLI::App& app, LeaseArguments& lease) {
   app.add_option("--request-id", lease.request_id, "Name of the attempt");
 }
 
-constexpr std::array operations = {Operation::acquire, Operation::renew, Operation::release,
-                                   Operation::commit};
+constexpr std::array operations = {Operation::acquire, Operation::renew,         Operation::release,
+                                   Operation::commit,  Operation::force_release, Operation::revoke};
 constexpr std::array document_types = {DocumentType::target_state, DocumentType::result,
                                        DocumentType::checkpoint, DocumentType::terminal_state,
                                        DocumentType::schedule};
@@ -141,6 +142,8 @@ struct Parser {
   RunArguments run;
   CommitArguments commit;
   DocumentArguments document;
+  KeygenArguments keygen;
+  InvalidateArguments invalidate;
   DocumentWrite write;
   std::string document_type = "result";
   std::string next_due_at;
@@ -231,7 +234,8 @@ struct Parser {
     identity.add_to(r);
     r.add_option("--request-id", resolve.request_id, "Of the attempt")->required();
     r.add_option("--operation", operation, "What was attempted (default: acquire)")
-        ->check(CLI::IsMember({"acquire", "renew", "release", "commit"}));
+        ->check(
+            CLI::IsMember({"acquire", "renew", "release", "commit", "force_release", "revoke"}));
     CLI::App& w = command("watch", "Print what changes, until interrupted", [this] {
       if (identity.typed() || !watch.target.lease_id.empty()) take_target(watch.target);
       return watch;
@@ -336,11 +340,56 @@ struct Parser {
     space.add_subcommand("init", "Declare it new and make it")->callback([this] {
       invocation.command = NamespaceArguments{true};
     });
+    invalidations(admin);
     admin.add_subcommand("stats", "Counters of the daemon")->callback([this] {
       invocation.command = StatsArguments{};
     });
     command("exit-codes", "Print what each exit status means", [] { return ExitCodesArguments{}; });
     command("version", "Print the version", [] { return VersionArguments{}; });
+  }
+
+  CLI::App& invalidation(CLI::App& parent, const char* name, const char* help, Operation kind,
+                         bool only_sign) {
+    CLI::App& sub = *parent.add_subcommand(name, help);
+    identity.add_to(sub);
+    sub.add_option("--key", invalidate.key_file, "The administrator's key file")->required();
+    sub.add_option("--reason", invalidate.reason, "Why, for a person");
+    sub.add_option("--incident", invalidate.incident, "Or the identifier of an incident");
+    sub.add_option("--request-id", invalidate.request_id, "Name of the attempt");
+    sub.add_option("--token", invalidate.token, "Fencing token of the lease that is meant")
+        ->required(only_sign);
+    sub.callback([this, kind, only_sign] {
+      invalidate.operation = kind;
+      invalidate.only_sign = only_sign;
+      invalidate.identity = identity.complete();
+      if (invalidate.reason.empty() == invalidate.incident.empty()) {
+        throw CLI::ValidationError("--reason", "give --reason or --incident, one of them");
+      }
+      invocation.command = invalidate;
+    });
+    return sub;
+  }
+
+  void invalidations(CLI::App& admin) {
+    CLI::App& keys = *admin.add_subcommand("keygen", "Make an administrator's signing key");
+    keys.add_option("--out", keygen.file, "File for the private half; must not exist")->required();
+    keys.add_option("--id", keygen.id, "Name of the key (default: admin)");
+    keys.callback([this] { invocation.command = keygen; });
+    CLI::App& sign = *admin.add_subcommand("sign", "Sign an act, away from any daemon");
+    sign.require_subcommand(1);
+    sign.fallthrough();
+    const std::tuple<const char*, const char*, Operation> kinds[] = {
+        {"force-release", "End a lease that its holder should give back", Operation::force_release},
+        {"revoke", "End a lease for the sake of security", Operation::revoke}};
+    for (const auto& [name, help, kind] : kinds) {
+      invalidation(admin, name, help, kind, false)
+          .add_flag("--yes", invalidate.yes, "Whichever lease is held now");
+      CLI::App& signing = invalidation(sign, name, help, kind, true);
+      signing.add_option("--lease-id", invalidate.lease_id, "Of that lease")->required();
+      duration_option(
+          signing, "--valid-for", [this](Duration d) { invalidate.valid_for = d; },
+          "Until when a daemon may be asked (default: 1m)");
+    }
   }
 
   std::vector<std::string> take_tail() {

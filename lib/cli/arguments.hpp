@@ -93,6 +93,27 @@ struct NamespaceArguments {
   bool init = false;
 };
 struct StatsArguments {};
+struct KeygenArguments {
+  std::string file;
+  std::string id = "admin";
+};
+struct InvalidateArguments {
+  /// Only sign, away from any daemon: lease_id and token say what was seen.
+  bool only_sign = false;
+  std::string lease_id;
+  Duration valid_for{60'000};
+  /// force_release or revoke.
+  Operation operation = Operation::force_release;
+  Identity identity;
+  std::string key_file;
+  /// One of the two.
+  std::string reason;
+  std::string incident;
+  /// How it is confirmed that this very lease is meant; neither: asked for on the terminal.
+  std::optional<std::int64_t> token;
+  bool yes = false;
+  std::string request_id;
+};
 struct ExitCodesArguments {};
 struct VersionArguments {};
 
@@ -100,7 +121,7 @@ using Command =
     std::variant<PingArguments, AcquireArguments, RenewArguments, ReleaseArguments,
                  InspectArguments, ResolveArguments, WatchArguments, RunArguments, CommitArguments,
                  DocumentArguments, DeployArguments, NamespaceArguments, StatsArguments,
-                 ExitCodesArguments, VersionArguments>;
+                 ExitCodesArguments, VersionArguments, KeygenArguments, InvalidateArguments>;
 
 struct Invocation {
   CommonArguments common;

@@ -98,6 +98,8 @@ int perform(const Invocation& invocation) {
     ExitCode operator()(const RunArguments& a) const { return run(context, a); }
     ExitCode operator()(const CommitArguments& a) const { return commit(context, a); }
     ExitCode operator()(const DocumentArguments& a) const { return document(context, a); }
+    ExitCode operator()(const KeygenArguments& a) const { return keygen(context, a); }
+    ExitCode operator()(const InvalidateArguments& a) const { return invalidate(context, a); }
     ExitCode operator()(const DeployArguments& a) const { return deploy(context, a); }
     ExitCode operator()(const NamespaceArguments& a) const {
       return namespace_operation(context, a);

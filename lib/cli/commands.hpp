@@ -27,6 +27,9 @@ ExitCode resolve(const Context& context, const ResolveArguments& arguments);
 ExitCode watch(const Context& context, const WatchArguments& arguments);
 /// Runs a command under a lease (run.cpp); the command's own exit status where it has one.
 ExitCode run(const Context& context, const RunArguments& arguments);
+/// Signs with the key of a file and ends the lease that is held.
+ExitCode invalidate(const Context& context, const InvalidateArguments& arguments);
+ExitCode keygen(const Context& context, const KeygenArguments& arguments);
 ExitCode commit(const Context& context, const CommitArguments& arguments);
 ExitCode document(const Context& context, const DocumentArguments& arguments);
 /// Replaces this process with starleased; returns only if that fails.

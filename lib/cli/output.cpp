@@ -48,14 +48,6 @@ std::string row(std::string_view name, std::string_view value) {
   return line + std::string(value) + "\n";
 }
 
-std::string lease_rows(const LeaseInfo& lease) {
-  return row("identity", format_identity(lease.identity)) + row("lease id", lease.lease_id) +
-         row("fencing token", std::to_string(lease.fencing_token)) +
-         row("state", name(lease.state)) + row("acquired", to_rfc3339(lease.acquired_at)) +
-         row("renewed", to_rfc3339(lease.renewed_at)) +
-         row("expires", to_rfc3339(lease.expires_at)) + row("ttl", format_duration(lease.ttl));
-}
-
 void write_grant(JsonWriter& writer, std::string_view code, const Grant& grant) {
   write_success(writer, code);
   writer.object("lease");
@@ -74,6 +66,14 @@ void write_released(JsonWriter& writer, const Released& released) {
       .number("fencing_token", released.fencing_token)
       .text("released_at", to_rfc3339(released.released_at))
       .flag("replayed", released.replayed);
+}
+
+void write_invalidated(JsonWriter& writer, const Invalidated& invalidated, Operation operation) {
+  write_success(writer, operation == Operation::revoke ? "lease_revoked" : "lease_force_released");
+  writer.text("lease_id", invalidated.lease_id)
+      .number("fencing_token", invalidated.fencing_token)
+      .text("ended_at", to_rfc3339(invalidated.ended_at))
+      .flag("replayed", invalidated.replayed);
 }
 
 void write_commit(JsonWriter& writer, const Commit& commit) {
@@ -109,6 +109,12 @@ struct ResolvedResult {
     writer.end();
     text += row("accepted", to_rfc3339(commit.accepted_at));
   }
+  void operator()(const Invalidated& invalidated) const {
+    writer.object("result");
+    write_invalidated(writer, invalidated, operation);
+    writer.end();
+    text += row("ended", to_rfc3339(invalidated.ended_at));
+  }
   void operator()(const Error& error) const {
     writer.raw("result", error_json(error));
     text += row("refused", error.describe());
@@ -126,6 +132,18 @@ void write_line(std::FILE* file, const std::string& text) {
 std::int64_t valid_for_ms(const Grant& grant) {
   const client::Nanoseconds left(grant.valid_until_boottime_ns - client::boot_now_ns());
   return base::floor_ms(left).count();
+}
+
+std::string lease_rows(const LeaseInfo& lease) {
+  return row("identity", format_identity(lease.identity)) + row("lease id", lease.lease_id) +
+         row("fencing token", std::to_string(lease.fencing_token)) +
+         row("state", name(lease.state)) + row("acquired", to_rfc3339(lease.acquired_at)) +
+         row("renewed", to_rfc3339(lease.renewed_at)) +
+         row("expires", to_rfc3339(lease.expires_at)) + row("ttl", format_duration(lease.ttl));
+}
+
+void Output::warn(const std::string& text) const {
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 void Output::print(const std::string& json, const std::string& text) const {
@@ -163,6 +181,15 @@ void Output::released(const Released& released) const {
   print(writer.finish(), row("released", released.lease_id) +
                              row("fencing token", std::to_string(released.fencing_token)) +
                              row("at", to_rfc3339(released.released_at)));
+}
+
+void Output::invalidated(const Invalidated& invalidated, Operation operation) const {
+  JsonWriter writer;
+  write_invalidated(writer, invalidated, operation);
+  print(writer.finish(),
+        row(operation == Operation::revoke ? "revoked" : "force-released", invalidated.lease_id) +
+            row("fencing token", std::to_string(invalidated.fencing_token)) +
+            row("at", to_rfc3339(invalidated.ended_at)));
 }
 
 void Output::commit(const Commit& commit) const {

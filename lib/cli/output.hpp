@@ -23,6 +23,9 @@ class Output {
   /// `code` is lease_acquired or lease_renewed; `session` where a later command is to resume it.
   void grant(std::string_view code, const Grant& grant, const SessionInfo* session) const;
   void released(const Released& released) const;
+  void invalidated(const Invalidated& invalidated, Operation operation) const;
+  /// To standard error, as it is.
+  void warn(const std::string& text) const;
   void commit(const Commit& commit) const;
   void document(const Document& document) const;
   void inspection(const Inspection& inspection) const;
@@ -37,6 +40,8 @@ class Output {
   bool json_;
 };
 
+/// A lease as rows of a table for a person.
+[[nodiscard]] std::string lease_rows(const LeaseInfo& lease);
 /// The line on standard error for a failure: code, field, sentence and what to do.
 [[nodiscard]] std::string error_line(const Error& error, bool waited);
 /// The members of an error answer.

@@ -8,6 +8,8 @@
 
 #include <starlease/client.hpp>
 
+#include "lib/base/signing.hpp"
+
 namespace starlease::client {
 
 struct PartitionState {
@@ -24,7 +26,25 @@ struct NamespaceState {
   std::vector<PartitionState> partitions;
 };
 
+/// What an administrator does to a lease as he has seen it.
+struct Invalidation {
+  /// force_release or revoke.
+  Operation operation = Operation::force_release;
+  LeaseInfo lease;
+  std::string reason;
+  bool is_incident = false;
+  /// Empty: a new one.
+  std::string request_id;
+};
+
 using Statistics = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// A request that anybody may bring to a daemon before `deadline` (milliseconds since 1970): the
+/// payload of one frame. The identity must be normalized, as the daemon tells it.
+[[nodiscard]] std::string signed_request(const Invalidation& act, const base::SigningKey& key,
+                                         const std::string& key_id, std::int64_t deadline_ms);
+/// What signed_request() signs.
+[[nodiscard]] std::string statement(const Invalidation& act, std::int64_t deadline_ms);
 
 class AdminClient {
  public:
@@ -38,6 +58,10 @@ class AdminClient {
   Result<NamespaceState> namespace_status(std::chrono::milliseconds timeout);
   /// Declares the namespace new and makes what is missing of it.
   Result<NamespaceState> namespace_init(std::chrono::milliseconds timeout);
+  Result<Inspection> inspect(const Identity& identity, std::chrono::milliseconds timeout);
+  /// Signs the act with `key` and has it done; the holder is told at once.
+  Result<Invalidated> invalidate(const Invalidation& act, const base::SigningKey& key,
+                                 const std::string& key_id, std::chrono::milliseconds timeout);
   Result<Statistics> stats(std::chrono::milliseconds timeout);
 
  private:

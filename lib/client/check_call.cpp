@@ -75,6 +75,16 @@ struct Checker {
     if (reader.read(content.body)) return std::nullopt;
     return refuse("body", "The body is not the text of one JSON object");
   }
+  std::optional<Error> operator()(const core::InvalidateCall& call) const {
+    if (auto error = check_identity(call.identity)) return error;
+    const std::pair<std::string_view, std::string_view> texts[] = {
+        {"observed.lease_id", call.lease_id.value},
+        {"request_id", call.request_id.value},
+        {"reason", call.reason},
+        {"signature.key_id", call.key_id},
+        {"signature.value", call.signature}};
+    return all(texts);
+  }
   std::optional<Error> operator()(const core::DocumentCall& call) const {
     if (auto error = check_identity(call.identity)) return error;
     return check_text("name", call.name);

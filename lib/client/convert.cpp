@@ -136,6 +136,11 @@ Grant public_grant(const core::GrantAnswer& answer) {
   return grant;
 }
 
+Invalidated public_invalidated(const core::InvalidatedAnswer& answer) {
+  return {answer.lease_id.value, answer.token.value, public_time(answer.ended_at),
+          answer.replay.has_value()};
+}
+
 Released public_released(const core::ReleasedAnswer& answer) {
   return {answer.lease_id.value, answer.token.value, public_time(answer.released_at),
           answer.replay.has_value()};
@@ -155,6 +160,9 @@ Resolution public_resolution(const core::ResolvedAnswer& answer) {
     void operator()(const core::GrantAnswer& a) const { resolution.result = public_grant(a); }
     void operator()(const core::ReleasedAnswer& a) const { resolution.result = public_released(a); }
     void operator()(const core::CommittedAnswer& a) const { resolution.result = public_commit(a); }
+    void operator()(const core::InvalidatedAnswer& a) const {
+      resolution.result = public_invalidated(a);
+    }
     void operator()(const core::Failure& f) const { resolution.result = public_error(f, {}); }
   };
   Resolution resolution;
@@ -227,6 +235,10 @@ core::Operation core_operation(Operation operation) {
       return core::Operation::release;
     case Operation::commit:
       return core::Operation::commit;
+    case Operation::force_release:
+      return core::Operation::force_release;
+    case Operation::revoke:
+      return core::Operation::revoke;
   }
   SL_UNREACHABLE();
 }

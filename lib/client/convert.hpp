@@ -20,6 +20,7 @@ namespace starlease::client {
 [[nodiscard]] Released public_released(const core::ReleasedAnswer& answer);
 [[nodiscard]] Inspection public_inspection(const core::InspectedAnswer& answer);
 [[nodiscard]] Resolution public_resolution(const core::ResolvedAnswer& answer);
+[[nodiscard]] Invalidated public_invalidated(const core::InvalidatedAnswer& answer);
 [[nodiscard]] Commit public_commit(const core::CommittedAnswer& answer);
 [[nodiscard]] Document public_document(const core::DocumentAnswer& answer);
 [[nodiscard]] SessionInfo session_info(const core::HelloAnswer& answer);

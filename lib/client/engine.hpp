@@ -42,7 +42,7 @@ class Engine {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool ready() const { return link_ == Link::ready; }
   [[nodiscard]] int fd() const { return wakeup_.fd(); }
-  void on_event(Client::OnEvent callback) { on_event_ = std::move(callback); }
+  void on_event(Client::OnEvent callback);
   [[nodiscard]] core::RequestId new_request_id() { return ids_.request(); }
 
   /// Asks; `on_answer` is called once, from advance(), unless the engine is destroyed before. The
@@ -131,6 +131,8 @@ class Engine {
   std::unordered_map<Number, core::RequestId> abandoned_;
   std::deque<std::move_only_function<void()>> news_;
   Client::OnEvent on_event_;
+  /// What came before anybody listened.
+  std::vector<Event> unheard_;
   /// Why the client is of no more use.
   std::optional<Error> fatal_;
 };

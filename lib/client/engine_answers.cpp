@@ -7,6 +7,9 @@
 namespace starlease::client {
 namespace {
 
+/// A session resumes with at most so many losses; more would be of nobody who listens.
+constexpr std::size_t max_unheard = 1000;
+
 Error lost_error(std::string message) {
   Error error;
   error.code = ErrorCode::lease_lost;
@@ -230,9 +233,17 @@ void Engine::tell_loss(const HeldLease& lease) {
   arm();
 }
 
+void Engine::on_event(Client::OnEvent callback) {
+  on_event_ = std::move(callback);
+  if (!on_event_) return;
+  for (Event& event : std::exchange(unheard_, {})) tell(std::move(event));
+  arm();
+}
+
 void Engine::tell(Event event) {
   news_.emplace_back([this, event = std::move(event)] {
-    if (on_event_) on_event_(event);
+    if (on_event_) return on_event_(event);
+    if (unheard_.size() < max_unheard) unheard_.push_back(event);
   });
 }
 

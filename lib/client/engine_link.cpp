@@ -71,7 +71,6 @@ Result<void> Engine::greet_first(BootTime deadline) {
     if (fatal_) return *fatal_;
   }
   opening_ = false;
-  news_.clear();  // nobody can have asked for any yet
   arm();
   return {};
 }

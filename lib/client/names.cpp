@@ -147,6 +147,10 @@ std::string_view name(Operation operation) noexcept {
       return "release";
     case Operation::commit:
       return "commit";
+    case Operation::force_release:
+      return "force_release";
+    case Operation::revoke:
+      return "revoke";
   }
   SL_UNREACHABLE();
 }

@@ -25,12 +25,14 @@ enum class AuditType : std::uint8_t {
   target_lease_commit,
   target_lease_commit_rejected,
   target_lease_document,
+  target_lease_force_release,
+  target_lease_revoke,
 };
-inline constexpr std::array<std::string_view, 10> audit_type_names = {
-    "target_lease_acquire",      "target_lease_renew",   "target_lease_release",
-    "target_lease_inspect",      "target_lease_resolve", "target_lease_recover",
-    "target_lease_authenticate", "target_lease_commit",  "target_lease_commit_rejected",
-    "target_lease_document"};
+inline constexpr std::array<std::string_view, 12> audit_type_names = {
+    "target_lease_acquire",      "target_lease_renew",         "target_lease_release",
+    "target_lease_inspect",      "target_lease_resolve",       "target_lease_recover",
+    "target_lease_authenticate", "target_lease_commit",        "target_lease_commit_rejected",
+    "target_lease_document",     "target_lease_force_release", "target_lease_revoke"};
 
 /// No credentials, metadata, request bodies, lock keys or backend text have a place here.
 struct AuditEvent {
@@ -49,6 +51,9 @@ struct AuditEvent {
   std::optional<Milliseconds> requested_ttl;
   std::optional<Milliseconds> effective_ttl;
   std::optional<LeaseState> resulting_state;
+  /// Of force-release and revoke: why, and whose key has signed.
+  std::string reason;
+  std::string key_id;
   /// The stable result code, and whether a retry may help.
   std::string_view code;
   bool retryable = false;

@@ -71,10 +71,11 @@ struct InspectCall {
   std::optional<LeaseId> lease_id;
 };
 
-enum class Operation : std::uint8_t { acquire, renew, release, commit };
+enum class Operation : std::uint8_t { acquire, renew, release, commit, force_release, revoke };
 
 [[nodiscard]] constexpr std::string_view name(Operation operation) {
-  constexpr std::array<std::string_view, 4> names = {"acquire", "renew", "release", "commit"};
+  constexpr std::array<std::string_view, 6> names = {"acquire", "renew",         "release",
+                                                     "commit",  "force_release", "revoke"};
   return names[static_cast<std::size_t>(operation)];
 }
 
@@ -107,6 +108,25 @@ struct DocumentCall {
   std::string name;
 };
 
+/// Admin socket only: an administrator ends the lease that he has seen.
+struct InvalidateCall {
+  /// force_release or revoke.
+  Operation operation = Operation::force_release;
+  RawIdentity identity;
+  /// As observed.
+  LeaseId lease_id;
+  FencingToken token;
+  RequestId request_id;
+  /// Signed, so it is an instant and not a duration.
+  WallTime deadline_at;
+  /// A reason for a person, or the identifier of an incident.
+  std::string reason;
+  bool is_incident = false;
+  /// Which key has signed, and the signature as base64url.
+  std::string key_id;
+  std::string signature;
+};
+
 struct PingCall {};
 struct GoodbyeCall {};
 
@@ -119,7 +139,7 @@ struct StatsCall {};
 
 using Call =
     std::variant<HelloCall, AcquireCall, RenewCall, ReleaseCall, InspectCall, ResolveCall, PingCall,
-                 GoodbyeCall, NamespaceCall, StatsCall, CommitCall, DocumentCall>;
+                 GoodbyeCall, NamespaceCall, StatsCall, CommitCall, DocumentCall, InvalidateCall>;
 
 // --- answers ------------------------------------------------------------------------------------
 
@@ -178,6 +198,15 @@ struct CommittedAnswer {
   std::optional<Replay> replay;
 };
 
+/// lease_force_released or lease_revoked.
+struct InvalidatedAnswer {
+  Operation operation = Operation::force_release;
+  LeaseId lease_id;
+  FencingToken token;
+  BackendTime ended_at;
+  std::optional<Replay> replay;
+};
+
 struct DocumentAnswer {
   Document document;
 };
@@ -185,7 +214,9 @@ struct DocumentAnswer {
 /// lease_resolved. `result` is the original outcome where one was committed.
 struct ResolvedAnswer {
   bool committed = false;
-  std::optional<std::variant<GrantAnswer, ReleasedAnswer, CommittedAnswer, Failure>> result;
+  std::optional<
+      std::variant<GrantAnswer, ReleasedAnswer, CommittedAnswer, InvalidatedAnswer, Failure>>
+      result;
   std::optional<LeaseState> current_state;
 };
 
@@ -214,6 +245,6 @@ struct StatsAnswer {
 
 using Answer = std::variant<HelloAnswer, GrantAnswer, ReleasedAnswer, InspectedAnswer,
                             ResolvedAnswer, PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer,
-                            CommittedAnswer, DocumentAnswer>;
+                            CommittedAnswer, DocumentAnswer, InvalidatedAnswer>;
 
 }  // namespace starlease::core

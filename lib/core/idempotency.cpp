@@ -89,4 +89,11 @@ RequestDigest request_digest(const CommitCall& call, const Owner& owner) {
   return digest_of(std::move(object));
 }
 
+RequestDigest request_digest(const InvalidateCall& call, std::string_view statement,
+                             const Owner& owner) {
+  auto object = begin(call.operation, owner);
+  object.add("statement", statement);
+  return digest_of(std::move(object));
+}
+
 }  // namespace starlease::core

@@ -27,5 +27,8 @@ using RequestDigest = base::Sha256;
 [[nodiscard]] RequestDigest request_digest(const RenewCall& call, const Owner& owner);
 [[nodiscard]] RequestDigest request_digest(const ReleaseCall& call, const Owner& owner);
 [[nodiscard]] RequestDigest request_digest(const CommitCall& call, const Owner& owner);
+/// Over the statement, which says everything, and who asks.
+[[nodiscard]] RequestDigest request_digest(const InvalidateCall& call, std::string_view statement,
+                                           const Owner& owner);
 
 }  // namespace starlease::core

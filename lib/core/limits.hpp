@@ -24,6 +24,8 @@ inline constexpr std::size_t metadata_depth = 4;
 inline constexpr std::size_t document_name_bytes = 128;
 inline constexpr std::size_t document_body_bytes = 131'072;
 inline constexpr std::size_t document_body_depth = 64;
+/// An administrator's reason or incident identifier.
+inline constexpr std::size_t reason_bytes = 512;
 /// Tokens travel as JSON numbers, which are exact below 2^53.
 inline constexpr std::int64_t maximum_token = (std::int64_t{1} << 53) - 1;
 /// Bounds of the configurable policy.

@@ -52,6 +52,16 @@ struct FromCall {
     event.work.trace = call.envelope.trace;
     return true;
   }
+  bool operator()(const core::InvalidateCall& call) const {
+    event.type = call.operation == core::Operation::revoke ? AuditType::target_lease_revoke
+                                                           : AuditType::target_lease_force_release;
+    event.request_id = call.request_id;
+    event.lease_id = call.lease_id;
+    event.token = call.token;
+    event.reason = call.reason;
+    event.key_id = call.key_id;
+    return true;
+  }
   bool operator()(const core::DocumentCall&) const {
     event.type = AuditType::target_lease_document;
     return true;
@@ -93,6 +103,11 @@ struct FromAnswer {
   void operator()(const core::CommittedAnswer& answer) const {
     event.code = answer.revision > 0 ? "lease_committed" : "lease_commit_authorized";
     if (answer.replay) event.resulting_state = answer.replay->current_state;
+  }
+  void operator()(const core::InvalidatedAnswer& answer) const {
+    const bool revoked = answer.operation == core::Operation::revoke;
+    event.code = revoked ? "lease_revoked" : "lease_force_released";
+    event.resulting_state = revoked ? core::LeaseState::revoked : core::LeaseState::released;
   }
   void operator()(const core::DocumentAnswer& answer) const {
     event.code = "lease_inspected";

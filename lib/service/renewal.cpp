@@ -128,7 +128,8 @@ void Renewer::on_result(HeldLease& lease, const store::Head& head,
   } else if (result.state == core::LeaseState::expired) {
     loss_.lose(lease, core::LossReason::expired, result.state);
   } else if (result.state == core::LeaseState::released) {
-    loss_.lose(lease, core::LossReason::released, result.state);
+    loss_.lose(lease, result.forced ? core::LossReason::force_released : core::LossReason::released,
+               result.state);
   } else {
     loss_.lose(lease, core::LossReason::renewal_rejected, std::nullopt);
   }

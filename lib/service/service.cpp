@@ -8,6 +8,7 @@
 #include "lib/service/ops/admin.hpp"
 #include "lib/service/ops/commit.hpp"
 #include "lib/service/ops/inspect.hpp"
+#include "lib/service/ops/invalidate.hpp"
 #include "lib/service/ops/release.hpp"
 #include "lib/service/ops/renew.hpp"
 #include "lib/service/ops/resolve.hpp"
@@ -218,6 +219,9 @@ void LeaseService::dispatch(Session& session, const CallContext& context, core::
     void operator()(core::StatsCall&) const { stats(kernel(), session, std::move(done)); }
     void operator()(core::CommitCall& c) const {
       commit(kernel(), session, context, std::move(c), std::move(done));
+    }
+    void operator()(core::InvalidateCall& c) const {
+      invalidate(kernel(), session, context, std::move(c), std::move(done));
     }
     void operator()(core::DocumentCall& c) const {
       read_document(kernel(), session, context, c, std::move(done));

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "lib/core/identity.hpp"
+#include "lib/core/invalidation.hpp"
 #include "lib/core/ttl_policy.hpp"
 #include "lib/store/commands.hpp"
 
@@ -44,6 +46,8 @@ struct Settings {
   core::LeasePolicy policy;
   core::IdentityPolicy identities;
   RecoverySettings recovery;
+  /// Whose signatures end leases of others.
+  std::vector<core::AdministratorKey> administrators;
   AdmissionSettings admission;
   /// Renewals that fall due within one tick go out together.
   Milliseconds renewal_tick{100};

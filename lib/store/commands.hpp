@@ -134,6 +134,8 @@ struct TimedRenewalResult {
   BackendTime expires_at;
   /// The terminal state, where status is lost and the store can tell.
   std::optional<core::LeaseState> state;
+  /// With `released`: by an administrator, not by its holder.
+  bool forced = false;
 };
 /// One answer per renewal in the order asked. REQUIRES: results filled only where head.status is
 /// ok.
@@ -212,6 +214,29 @@ struct CommitResult {
   BackendTime current_expires_at;
 };
 
+/// An administrator ends the lease that he has seen. Contract "force-release", "revoke".
+struct InvalidateCommand {
+  /// force_release or revoke.
+  core::Operation operation = core::Operation::force_release;
+  core::LockDigest digest;
+  core::LeaseId lease_id;
+  core::FencingToken token;
+  core::Owner administrator;
+  /// For the durable audit: why, what was signed, how and by which key.
+  std::string reason;
+  std::string statement;
+  std::string signature;
+  std::string key_id;
+  Idempotency idempotency;
+  Audit audit;
+};
+struct InvalidateResult {
+  Head head;
+  core::LeaseId lease_id;
+  core::FencingToken token;
+  BackendTime ended_at;
+};
+
 struct DocumentCommand {
   core::LockDigest digest;
   std::string name;
@@ -230,7 +255,7 @@ struct ResolveCommand {
 /// status ok: committed; `outcome` is the stored one. not_found: no attempt has committed.
 struct ResolveResult {
   Head head;
-  std::variant<AcquireResult, RenewResult, ReleaseResult, CommitResult> outcome;
+  std::variant<AcquireResult, RenewResult, ReleaseResult, CommitResult, InvalidateResult> outcome;
   core::LeaseState current_state = core::LeaseState::active;
 };
 

@@ -39,6 +39,8 @@ class LeaseStore {
   virtual void renew(RenewCommand command, BootTime deadline, Done<RenewResult> done) = 0;
   virtual void release(ReleaseCommand command, BootTime deadline, Done<ReleaseResult> done) = 0;
   virtual void commit(CommitCommand command, BootTime deadline, Done<CommitResult> done) = 0;
+  virtual void invalidate(InvalidateCommand command, BootTime deadline,
+                          Done<InvalidateResult> done) = 0;
   virtual void document(DocumentCommand command, BootTime deadline, Done<DocumentResult> done) = 0;
   virtual void inspect(InspectCommand command, BootTime deadline, Done<InspectResult> done) = 0;
   virtual void resolve(ResolveCommand command, BootTime deadline, Done<ResolveResult> done) = 0;

@@ -13,6 +13,12 @@ using core::LeaseState;
 
 constexpr Milliseconds clock_step_back{5000};
 
+/// Never beyond the maximum lifetime, and never before the end so far: somebody may rely on that.
+BackendTime renewed_end(const core::LeaseRecord& record, BackendTime now, Milliseconds ttl) {
+  const BackendTime latest = record.grant.acquired_at + record.maximum_lifetime;
+  return std::max(record.grant.expires_at, std::min(now + ttl, latest));
+}
+
 }  // namespace
 
 MemoryBackend::MemoryBackend(std::uint32_t partitions, Clock clock) : clock_(std::move(clock)) {
@@ -212,6 +218,7 @@ TimedRenewalsResult MemoryBackend::renew_timed(const std::vector<TimedRenewal>& 
     const LeaseState state = effective(partition, *slot.record, now);
     if (state != LeaseState::active) {
       one.state = state;
+      one.forced = slot.record->end_reason == "force_released";
       continue;
     }
     core::Grant& grant = slot.record->grant;
@@ -219,8 +226,7 @@ TimedRenewalsResult MemoryBackend::renew_timed(const std::vector<TimedRenewal>& 
     if (renewal.sequence > slot.sequence) {
       slot.sequence = renewal.sequence;
       grant.renewed_at = now;
-      grant.expires_at =
-          std::min(now + renewal.ttl, grant.acquired_at + slot.record->maximum_lifetime);
+      grant.expires_at = renewed_end(*slot.record, now, renewal.ttl);
       grant.ttl = grant.expires_at - now;
       partition.largest_ttl = std::max(partition.largest_ttl, grant.ttl);
     }
@@ -245,8 +251,7 @@ RenewResult MemoryBackend::renew(const RenewCommand& command) {
   }
   core::LeaseRecord& record = *slot.record;
   record.grant.renewed_at = head.now;
-  record.grant.expires_at =
-      std::min(head.now + command.ttl, record.grant.acquired_at + record.maximum_lifetime);
+  record.grant.expires_at = renewed_end(record, head.now, command.ttl);
   record.grant.ttl = record.grant.expires_at - head.now;
   partition.largest_ttl = std::max(partition.largest_ttl, record.grant.ttl);
   result.grant = record.grant;

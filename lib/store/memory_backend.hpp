@@ -21,7 +21,8 @@ class MemoryBackend {
   using Clock = std::function<BackendTime()>;
 
  private:
-  using Stored = std::variant<AcquireResult, RenewResult, ReleaseResult, CommitResult>;
+  using Stored =
+      std::variant<AcquireResult, RenewResult, ReleaseResult, CommitResult, InvalidateResult>;
   struct Remembered {
     core::RequestDigest digest{};
     Stored result;
@@ -80,6 +81,7 @@ class MemoryBackend {
   [[nodiscard]] RenewResult renew(const RenewCommand& command);
   [[nodiscard]] ReleaseResult release(const ReleaseCommand& command);
   [[nodiscard]] CommitResult commit(const CommitCommand& command);
+  [[nodiscard]] InvalidateResult invalidate(const InvalidateCommand& command);
   [[nodiscard]] DocumentResult document(const DocumentCommand& command);
   [[nodiscard]] InspectResult inspect(const InspectCommand& command);
   [[nodiscard]] ResolveResult resolve(const ResolveCommand& command);

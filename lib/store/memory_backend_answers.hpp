@@ -32,7 +32,7 @@ bool MemoryBackend::replay(Partition& partition, const Idempotency& key, Slot* s
   result.head.status = first.status;
   result.head.retry_after = first.retry_after;
   result.head.replayed = true;
-  if constexpr (!std::is_same_v<Result, ReleaseResult>) {
+  if constexpr (requires { result.current_state; }) {
     if (first.status == Status::ok) {
       result.current_state = state_of(partition, slot, remembered, head.now);
       const bool active = result.current_state == core::LeaseState::active;

@@ -109,6 +109,13 @@ void MemoryStore::commit(CommitCommand command, BootTime deadline, Done<CommitRe
                     [this, command = std::move(command)] { return backend_.commit(command); });
 }
 
+void MemoryStore::invalidate(InvalidateCommand command, BootTime deadline,
+                             Done<InvalidateResult> done) {
+  run<InvalidateResult>(deadline, std::move(done), [this, command = std::move(command)] {
+    return backend_.invalidate(command);
+  });
+}
+
 void MemoryStore::document(DocumentCommand command, BootTime deadline, Done<DocumentResult> done) {
   run<DocumentResult>(deadline, std::move(done),
                       [this, command = std::move(command)] { return backend_.document(command); });

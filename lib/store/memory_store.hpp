@@ -58,6 +58,8 @@ class MemoryStore final : public LeaseStore {
   void renew(RenewCommand command, BootTime deadline, Done<RenewResult> done) override;
   void release(ReleaseCommand command, BootTime deadline, Done<ReleaseResult> done) override;
   void commit(CommitCommand command, BootTime deadline, Done<CommitResult> done) override;
+  void invalidate(InvalidateCommand command, BootTime deadline,
+                  Done<InvalidateResult> done) override;
   void document(DocumentCommand command, BootTime deadline, Done<DocumentResult> done) override;
   void inspect(InspectCommand command, BootTime deadline, Done<InspectResult> done) override;
   void resolve(ResolveCommand command, BootTime deadline, Done<ResolveResult> done) override;

@@ -53,7 +53,8 @@ class Generator {
     if (kind < 30) return acquire();
     if (kind < 42) return timed();
     if (kind < 52) return renew();
-    if (kind < 63) return release();
+    if (kind < 61) return release();
+    if (kind < 64) return invalidate();
     if (kind < 77) return commit();
     if (kind < 80) return document();
     if (kind < 86) return inspect();
@@ -199,6 +200,22 @@ class Generator {
     command.audit = audit();
     return command;
   }
+  Command invalidate() {
+    const store::Holder one = holder();
+    store::InvalidateCommand command;
+    command.operation =
+        chance_.happens(0.5) ? core::Operation::revoke : core::Operation::force_release;
+    command.digest = one.digest;
+    command.lease_id = one.lease_id;
+    command.token = one.token;
+    command.administrator = owner();
+    command.reason = "reason";
+    command.statement = "{}";
+    command.signature = command.key_id = "key";
+    command.idempotency = key(command.operation, command.digest);
+    command.audit = audit();
+    return command;
+  }
   Command document() { return store::DocumentCommand{some_lock(), name()}; }
   std::string name() { return "n" + std::to_string(chance_.below(4)); }
   Command inspect() {
@@ -243,11 +260,11 @@ class Differential {
   }
 
  private:
-  static constexpr std::array<const char*, 16> names = {
-      "acquire",     "timed renewals", "renew",     "release",    "inspect", "resolve",
-      "gate",        "init",           "recover",   "sweep",      "commit",  "document",
-      "clock steps", "restarts",       "data lost", "corruptions"};
-  enum Misfortune : std::size_t { clock_step = 12, restarted, lost, corrupted };
+  static constexpr std::array<const char*, 17> names = {
+      "acquire",    "timed renewals", "renew",    "release",   "inspect",    "resolve",
+      "gate",       "init",           "recover",  "sweep",     "commit",     "document",
+      "invalidate", "clock steps",    "restarts", "data lost", "corruptions"};
+  enum Misfortune : std::size_t { clock_step = 13, restarted, lost, corrupted };
 
   void begin() {
     server_.flush();
@@ -289,19 +306,20 @@ class Differential {
 
   /// The model's floors differ by what is below a millisecond, and so do its tokens.
   Command for_model(Command command) const {
-    const auto translate = [this](store::Holder& holder) {
-      const auto found = apart_.find(holder.lease_id);
-      if (found != apart_.end()) holder.token.value += found->second;
+    const auto translate = [this](const core::LeaseId& lease_id, core::FencingToken& token) {
+      const auto found = apart_.find(lease_id);
+      if (found != apart_.end()) token.value += found->second;
     };
     if (auto* timed = std::get_if<TimedRenewals>(&command)) {
-      for (store::TimedRenewal& one : *timed) translate(one.holder);
+      for (store::TimedRenewal& one : *timed) translate(one.holder.lease_id, one.holder.token);
     } else if (auto* renew = std::get_if<store::RenewCommand>(&command)) {
-      translate(renew->holder);
+      translate(renew->holder.lease_id, renew->holder.token);
     } else if (auto* release = std::get_if<store::ReleaseCommand>(&command)) {
-      translate(release->holder);
+      translate(release->holder.lease_id, release->holder.token);
     } else if (auto* commit = std::get_if<store::CommitCommand>(&command)) {
-      const auto found = apart_.find(commit->lease_id);
-      if (found != apart_.end()) commit->token.value += found->second;
+      translate(commit->lease_id, commit->token);
+    } else if (auto* invalidate = std::get_if<store::InvalidateCommand>(&command)) {
+      translate(invalidate->lease_id, invalidate->token);
     }
     return command;
   }

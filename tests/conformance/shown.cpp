@@ -66,6 +66,7 @@ struct ShowVisitor {
       text += " [" + status(one.status);
       if (one.status == store::Status::ok) text += " until " + ms(one.expires_at);
       if (one.state) text += " " + std::string(core::name(*one.state));
+      if (one.forced) text += " by force";
       text += "]";
     }
     return text;
@@ -81,7 +82,9 @@ struct ShowVisitor {
   }
   std::string operator()(const store::ReleaseResult& r) const {
     std::string text = shower.head(r.head);
-    if (r.head.status == store::Status::ok) text += " at " + ms(r.released_at);
+    if (r.head.status == store::Status::ok) {
+      text += " at " + ms(r.released_at) + " " + r.lease_id.value + " " + shower.token(r.token);
+    }
     return text;
   }
   std::string operator()(const store::InspectResult& r) const {
@@ -126,6 +129,11 @@ struct ShowVisitor {
       text += " at revision " + std::to_string(r.revision);
     }
     return text;
+  }
+  std::string operator()(const store::InvalidateResult& r) const {
+    std::string text = shower.head(r.head);
+    if (r.head.status != store::Status::ok) return text;
+    return text + " at " + ms(r.ended_at) + " " + r.lease_id.value + " " + shower.token(r.token);
   }
   std::string operator()(const store::DocumentResult& r) const {
     std::string text = shower.head(r.head);

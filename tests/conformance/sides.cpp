@@ -85,6 +85,9 @@ Result ValkeySide::perform(const Command& command) {
     Result operator()(const store::CommitCommand& c) const {
       return take(valkey::decode_commit(*call(valkey::encode_commit(gate, c, 0))));
     }
+    Result operator()(const store::InvalidateCommand& c) const {
+      return take(valkey::decode_invalidate(*call(valkey::encode_invalidate(gate, c, 0))));
+    }
     Result operator()(const store::DocumentCommand& c) const {
       store::DocumentResult read =
           take(valkey::decode_document(*call(valkey::encode_document(gate, c))));
@@ -121,6 +124,7 @@ Result ModelSide::perform(const Command& command, std::int64_t now_ms) {
     Result operator()(const ReadGate&) const { return backend.read_gate(0); }
     Result operator()(const store::SweepCommand& c) const { return backend.sweep(c); }
     Result operator()(const store::CommitCommand& c) const { return backend.commit(c); }
+    Result operator()(const store::InvalidateCommand& c) const { return backend.invalidate(c); }
     Result operator()(const store::DocumentCommand& c) const { return backend.document(c); }
     Result operator()(const store::InitGateCommand& c) const { return backend.init_gate(c); }
     Result operator()(const Recover& c) const {

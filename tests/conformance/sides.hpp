@@ -20,11 +20,12 @@ struct Recover {
 using Command =
     std::variant<store::AcquireCommand, TimedRenewals, store::RenewCommand, store::ReleaseCommand,
                  store::InspectCommand, store::ResolveCommand, ReadGate, store::InitGateCommand,
-                 Recover, store::SweepCommand, store::CommitCommand, store::DocumentCommand>;
+                 Recover, store::SweepCommand, store::CommitCommand, store::DocumentCommand,
+                 store::InvalidateCommand>;
 using Result = std::variant<store::AcquireResult, store::TimedRenewalsResult, store::RenewResult,
                             store::ReleaseResult, store::InspectResult, store::ResolveResult,
                             store::GateResult, store::RecoverResult, store::SweepResult,
-                            store::CommitResult, store::DocumentResult>;
+                            store::CommitResult, store::DocumentResult, store::InvalidateResult>;
 
 /// The real one.
 class ValkeySide {

@@ -215,6 +215,16 @@ class Leases:
             sha256(compact("commit", r.lease_id, r.token, repr(write), digest_of)), retention_ms,
             refusal_retention_ms, r.correlation_id, r.decision_id, r.principal_class, deadline_ms)
 
+    def invalidate_command(self, r, operation="revoke", request_id=None, why="leaked",
+                           refusal_retention_ms=0, deadline_ms=0, digest_of=""):
+        request_id = request_id or serial("request")
+        return self.command(
+            "invalidate", operation, r.digest, r.lease_id, r.token, why, '{"signed":"text"}',
+            "signature", "key_ops", "prn_admin", "client_admin", "uid:0", "instance_admin",
+            request_id, r.scope_of(operation, request_id),
+            sha256(compact(operation, r.lease_id, r.token, why, digest_of)), 400000,
+            refusal_retention_ms, r.correlation_id, r.decision_id, "administrator", deadline_ms)
+
     def inspect_command(self, r, lease_id=""):
         return self.command("inspect", r.digest, lease_id, verb="FCALL_RO")
 
@@ -267,6 +277,9 @@ class Leases:
             return None
         assert answer[0] == b"found", answer
         return dict(zip(DOCUMENT, answer[4:]))
+
+    def invalidate(self, request, operation="revoke", **values):
+        return self.client(*self.invalidate_command(request, operation, **values))
 
     def inspect(self, request, lease_id=""):
         return self.client(*self.inspect_command(request, lease_id))

@@ -47,6 +47,17 @@ def test_different_identities_do_not_meet(leases):
     assert answer[0] == b"renewed" and answer[4::2] == [0] * 50
 
 
+def test_renewal_never_shortens(leases, clock):
+    """Whoever relies on the end so far may never hear of this renewal."""
+    lease = leases.held(ttl_ms=5000)
+    clock.by_ms(500)
+    assert leases.renew([lease], 10, ttl_ms=1000)[4:] == [0, lease.expires_at]
+    answer = leases.renew_once(lease, ttl_ms=1000)
+    assert answer[0] == b"renewed" and answer[9] == lease.expires_at
+    clock.by_ms(4500)
+    assert leases.renew([lease], 11, ttl_ms=1000)[5] > lease.expires_at
+
+
 def test_renewal_extends_and_a_replayed_one_does_not(leases, clock):
     lease = leases.held(ttl_ms=1000)
     clock.by_ms(500)

@@ -226,6 +226,14 @@ void Link::commit(store::CommitCommand command, BootTime deadline,
                            });
 }
 
+void Link::invalidate(store::InvalidateCommand command, BootTime deadline,
+                      store::Done<store::InvalidateResult> done) {
+  run<store::InvalidateResult>(true, deadline, std::move(done),
+                               [command = std::move(command)](Backend& backend) {
+                                 return backend.rules().invalidate(command);
+                               });
+}
+
 void Link::document(store::DocumentCommand command, BootTime deadline,
                     store::Done<store::DocumentResult> done) {
   run<store::DocumentResult>(false, deadline, std::move(done),

@@ -50,6 +50,8 @@ class Link final : public store::LeaseStore, private Backend::Client {
                store::Done<store::ReleaseResult> done) override;
   void commit(store::CommitCommand command, base::BootTime deadline,
               store::Done<store::CommitResult> done) override;
+  void invalidate(store::InvalidateCommand command, base::BootTime deadline,
+                  store::Done<store::InvalidateResult> done) override;
   void document(store::DocumentCommand command, base::BootTime deadline,
                 store::Done<store::DocumentResult> done) override;
   void inspect(store::InspectCommand command, base::BootTime deadline,

@@ -40,6 +40,13 @@ class Cli:
                                 **options)
 
 
+def run_alone(*arguments):
+    """Runs a command that needs no daemon."""
+    return subprocess.run([str(starleased.program("starlease")), *map(str, arguments)],
+                          capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+                          stdin=subprocess.DEVNULL)
+
+
 def identity_word(identity):
     """An identity as the command line takes it."""
     return "/".join(identity[name] for name in ("tenant_id", "program_id", "target_namespace",

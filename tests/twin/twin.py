@@ -43,7 +43,7 @@ class Twin:
     def __init__(self, folder, seed, build):
         self.folder, self.build, self.random = folder, build, random.Random(seed)
         self.counts = collections.Counter()
-        self.jumps, self.stopped = [], []
+        self.stopped = []
         self.clock_offset = 0
         self.clock = clockstep.ClockStep(folder)
         self.disk = self.mount_disk()
@@ -89,10 +89,13 @@ class Twin:
                     os.kill(pid, signal.SIGCONT)
 
     def end_worker(self, worker):
-        killed = {"at": boot_ms(), "pid": worker.pid, "what": "killed"}
+        at = boot_ms()
         worker.kill()
         worker.wait()
-        self.own_history.write(json.dumps(killed) + "\n")
+        self.note("killed", at=at, pid=worker.pid)
+
+    def note(self, what, **more):
+        self.own_history.write(json.dumps({"at": boot_ms(), "what": what, **more}) + "\n")
 
     def kill_worker(self):
         number = self.random.randrange(WORKERS)
@@ -149,7 +152,7 @@ class Twin:
         """Up to 1.5 s either way off the true time."""
         offset = self.random.randint(-1500, 1500)
         if offset > self.clock_offset:
-            self.jumps.append(boot_ms())
+            self.note("jumped")
         self.clock_offset = offset
         self.clock.by_ms(offset)
 
@@ -227,7 +230,7 @@ class Twin:
 
     def verdict(self):
         paths = [*self.folder.glob("worker*.history"), self.folder / "twin.history"]
-        return history.check(history.read(paths), self.jumps)
+        return history.check(history.read(paths))
 
     def close(self):
         self.continue_due(everything=True)

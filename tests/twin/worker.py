@@ -63,7 +63,8 @@ class Worker:
     def rely(self, lease_id, held):
         self.held[lease_id] = held
         self.note("relies", lease=lease_id, token=held["token"], target=held["target"],
-                  until=held["until"], acquired=held["acquired"])
+                  until=held["until"], sent=held["until"] - held["ttl"],
+                  acquired=held["acquired"])
 
     def forget(self, which):
         for lease_id in [key for key, held in self.held.items() if which(held)]:
@@ -111,6 +112,7 @@ class Worker:
         if until > boot_ms():
             self.rely(ipc.lease_id(answer), {"token": ipc.token(answer), "target": target,
                                              "until": until, "keep": keep,
+                                             "ttl": answer["lease"]["ttl_ms"],
                                              "acquired": ipc.acquired_ms(answer)})
 
     def renew(self, lease_id):
@@ -123,6 +125,7 @@ class Worker:
             return
         if answer["code"] == "lease_renewed" and answer.get("current_state", "active") == "active":
             held["until"] = answer["valid_until_boottime_ns"] / 1e6
+            held["ttl"] = answer["lease"]["ttl_ms"]
             self.rely(lease_id, held)
         elif answer["code"] == "lease_lost":
             self.forget(lambda one: one is held)

@@ -115,15 +115,23 @@ struct Inspection {
   std::string end_reason;
 };
 
-enum class Operation : std::uint8_t { acquire, renew, release, commit };
+enum class Operation : std::uint8_t { acquire, renew, release, commit, force_release, revoke };
 [[nodiscard]] std::string_view name(Operation operation) noexcept;
+
+/// A lease that an administrator has ended.
+struct Invalidated {
+  std::string lease_id;
+  std::int64_t fencing_token = 0;
+  BackendTime ended_at;
+  bool replayed = false;
+};
 
 /// What became of an attempt.
 struct Resolution {
   /// False: no attempt under that request id has committed.
   bool committed = false;
   /// Where committed, the original answer.
-  std::variant<std::monostate, Grant, Released, Commit, Error> result;
+  std::variant<std::monostate, Grant, Released, Commit, Invalidated, Error> result;
   std::optional<LeaseState> current_state;
 };
 
@@ -186,7 +194,9 @@ class Client {
   /// The path in use.
   [[nodiscard]] const std::string& socket_path() const noexcept;
   [[nodiscard]] bool connected() const noexcept;
-  /// Receives everything unasked, lease losses included. Called as Lease::OnLost is.
+  /// Receives everything unasked, lease losses included; what came before the first callback was
+  /// set (the losses of a resumed session, say) comes at the next process(). Called as
+  /// Lease::OnLost is.
   void on_event(OnEvent callback);
 
   // --- blocking ---------------------------------------------------------------------------------

@@ -62,6 +62,20 @@ core::CommittedAnswer answer_for_commit(const store::CommitResult& result) {
   return answer;
 }
 
+core::InvalidatedAnswer answer_for_invalidation(const store::InvalidateResult& result,
+                                                core::Operation operation) {
+  core::InvalidatedAnswer answer;
+  answer.operation = operation;
+  answer.lease_id = result.lease_id;
+  answer.token = result.token;
+  answer.ended_at = result.ended_at;
+  if (result.head.replayed) {
+    answer.replay = core::Replay{operation == core::Operation::revoke ? core::LeaseState::revoked
+                                                                      : core::LeaseState::released};
+  }
+  return answer;
+}
+
 core::Failure commit_failure(const store::CommitResult& result) {
   core::Failure failure = failure_of(result.head);
   failure.replayed = result.head.replayed;

@@ -29,6 +29,9 @@ struct GrantContext {
 
 /// A commit that was done, and one that was not.
 [[nodiscard]] core::CommittedAnswer answer_for_commit(const store::CommitResult& result);
+/// An administrator's act that was done.
+[[nodiscard]] core::InvalidatedAnswer answer_for_invalidation(const store::InvalidateResult& result,
+                                                              core::Operation operation);
 [[nodiscard]] core::Failure commit_failure(const store::CommitResult& result);
 
 }  // namespace starlease::service

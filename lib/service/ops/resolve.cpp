@@ -14,10 +14,11 @@ using store::Status;
 struct OriginalAnswer {
   const core::LockDigest& digest;
   const core::LockIdentity& identity;
+  core::Operation operation;
   core::LeaseState current_state;
   BootTime now;
-  using Original =
-      std::variant<core::GrantAnswer, core::ReleasedAnswer, core::CommittedAnswer, core::Failure>;
+  using Original = std::variant<core::GrantAnswer, core::ReleasedAnswer, core::CommittedAnswer,
+                                core::InvalidatedAnswer, core::Failure>;
 
   [[nodiscard]] Original granted(const store::Head& head, const core::Grant& grant,
                                  bool renewed) const {
@@ -36,6 +37,12 @@ struct OriginalAnswer {
     answer.lease_id = r.lease_id;
     answer.token = r.token;
     answer.replay = core::Replay{core::LeaseState::released};
+    return answer;
+  }
+  Original operator()(const store::InvalidateResult& r) const {
+    if (r.head.status != Status::ok) return failure_of(r.head);
+    core::InvalidatedAnswer answer = answer_for_invalidation(r, operation);
+    answer.replay = core::Replay{current_state};
     return answer;
   }
   Original operator()(const store::CommitResult& r) const {
@@ -60,15 +67,16 @@ void resolve(Kernel& kernel, Session& session, const CallContext& context, core:
   store::ResolveCommand command{
       digest, call.operation,
       core::idempotency_scope(call.operation, digest, session.owner.principal, call.request_id)};
-  auto finish = [&kernel, digest, identity = *identity, done = std::move(done)](
-                    Session*, store::ResolveResult& result) mutable {
+  auto finish = [&kernel, digest, operation = call.operation, identity = *identity,
+                 done = std::move(done)](Session*, store::ResolveResult& result) mutable {
     core::ResolvedAnswer answer;
     if (result.head.status == Status::unknown) result.head.status = Status::unavailable;
     if (result.head.status == Status::ok) {
       answer.committed = true;
       answer.current_state = result.current_state;
       answer.result = std::visit(
-          OriginalAnswer{digest, identity, result.current_state, kernel.now()}, result.outcome);
+          OriginalAnswer{digest, identity, operation, result.current_state, kernel.now()},
+          result.outcome);
     } else if (result.head.status != Status::not_found) {
       return done(base::failed(failure_of(result.head)));
     }

@@ -230,7 +230,7 @@ TEST_CASE("requests: the socket decides which operations there are") {
   const auto admin = decode(R"({"id":1,"op":"list"})", true);
   CHECK(std::get<ipc::RefusedRequest>(admin).failure.message ==
         "Send one of the operations of this socket: hello inspect resolve ping goodbye namespace "
-        "stats document");
+        "stats document force_release revoke");
 }
 
 TEST_CASE("requests: encoding leaves out what has its default") {
