@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from library import serial
+from support.library import serial
 
 
 def high_water(leases, lease):

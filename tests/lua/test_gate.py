@@ -3,7 +3,7 @@ a floor above every token ever given (contract "recovery"; docs/recovery.md)."""
 
 import pytest
 
-from library import Leases, built_library
+from support.library import Leases, built_library
 
 
 def test_new_namespace_serves_at_once(fresh):

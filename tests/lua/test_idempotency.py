@@ -3,7 +3,7 @@
 
 import pytest
 
-from library import serial
+from support.library import serial
 
 
 def unchanged(leases, request):

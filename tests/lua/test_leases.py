@@ -2,7 +2,7 @@
 
 import pytest
 
-from library import serial
+from support.library import serial
 
 
 def test_grant_says_what_was_granted(leases):
