@@ -51,9 +51,9 @@ std::optional<SigningKey> SigningKey::from_seed(std::span<const std::byte> seed)
   return key;
 }
 
-SigningKey SigningKey::make() {
+SigningKey SigningKey::make(Random& random) {
   std::array<std::byte, crypto_sign_SEEDBYTES> seed{};
-  randombytes_buf(seed.data(), seed.size());
+  random.fill(seed);
   auto key = from_seed(seed);
   wipe({reinterpret_cast<char*>(seed.data()), seed.size()});
   return *std::move(key);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/random.hpp"
 #include "lib/base/secret.hpp"
 
 namespace starlease::base {
@@ -22,8 +23,7 @@ using Signature = std::array<std::byte, 64>;
 /// The private half, in guarded memory. Only an administrator's own program makes one.
 class SigningKey {
  public:
-  /// A new one, from the system's randomness.
-  [[nodiscard]] static SigningKey make();
+  [[nodiscard]] static SigningKey make(Random& random);
   /// From its 32 bytes of seed; nothing for another length.
   [[nodiscard]] static std::optional<SigningKey> from_seed(std::span<const std::byte> seed);
 

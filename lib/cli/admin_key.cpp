@@ -11,6 +11,7 @@
 
 #include "lib/base/base64url.hpp"
 #include "lib/base/crypto.hpp"
+#include "lib/base/system_random.hpp"
 #include "lib/client/unique_fd.hpp"
 
 namespace starlease::cli {
@@ -55,7 +56,8 @@ std::optional<AdminKey> parse(std::string_view text) {
 Result<AdminKey> make_admin_key(const std::string& path, const std::string& id) {
   if (!base::crypto_start()) return fault(path, "this system gives no safe randomness");
   if (!is_id(id)) return fault(path, "the key's id must be 1 to 128 of [A-Za-z0-9._-]");
-  AdminKey made{id, base::SigningKey::make()};
+  base::SystemRandom random;
+  AdminKey made{id, base::SigningKey::make(random)};
   client::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) return fault(path, std::strerror(errno));
   std::string text = std::string(first_line) + id + "\n" +
