@@ -6,12 +6,13 @@
 namespace starlease::ipc {
 namespace {
 
-constexpr std::array<std::string_view, 10> success_names = {
+constexpr std::array<std::string_view, 12> success_names = {
     "hello",           "pong",
     "goodbye",         "lease_acquired",
     "lease_renewed",   "lease_released",
     "lease_inspected", "lease_resolved",
-    "lease_committed", "lease_commit_authorized"};
+    "lease_committed", "lease_commit_authorized",
+    "lease_listed",    "lease_history"};
 
 }  // namespace
 
@@ -45,6 +46,8 @@ SuccessCode code_of(const core::Answer& answer) {
     SuccessCode operator()(const core::DocumentAnswer&) const {
       return SuccessCode::lease_inspected;
     }
+    SuccessCode operator()(const core::ListedAnswer&) const { return SuccessCode::lease_listed; }
+    SuccessCode operator()(const core::HistoryAnswer&) const { return SuccessCode::lease_history; }
   };
   return std::visit(Visitor{}, answer);
 }

@@ -22,6 +22,8 @@ enum class SuccessCode : std::uint8_t {
   lease_resolved,
   lease_committed,
   lease_commit_authorized,
+  lease_listed,
+  lease_history,
 };
 
 /// The one code of a connection that is about to be closed.

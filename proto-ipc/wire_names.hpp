@@ -21,6 +21,7 @@ inline constexpr auto state_names = names_of<core::LeaseState, 4>();
 inline constexpr auto backend_state_names = names_of<core::BackendState, 3>();
 inline constexpr auto loss_reason_names = names_of<core::LossReason, 10>();
 inline constexpr auto resolvable_names = names_of<core::Operation, 4>();
+inline constexpr auto list_by_names = names_of<core::ListBy, 3>();
 inline constexpr auto document_type_names = names_of<core::DocumentType, 5>();
 
 inline constexpr std::array<std::string_view, 2> renew_mode_names = {"auto", "manual"};
@@ -30,9 +31,9 @@ inline constexpr std::array<std::string_view, 2> write_kind_names = {"authorize"
 inline constexpr std::array<std::string_view, 2> resolve_outcome_names = {"not_found", "committed"};
 
 /// Names of operations, in the order of core::Call's alternatives.
-inline constexpr std::array<std::string_view, 12> operation_names = {
-    "hello", "acquire", "renew",     "release", "inspect", "resolve",
-    "ping",  "goodbye", "namespace", "stats",   "commit",  "document"};
+inline constexpr std::array<std::string_view, 14> operation_names = {
+    "hello",   "acquire",   "renew", "release", "inspect",  "resolve", "ping",
+    "goodbye", "namespace", "stats", "commit",  "document", "list",    "history"};
 static_assert(operation_names.size() == std::variant_size_v<core::Call>);
 
 }  // namespace starlease::ipc

@@ -29,6 +29,8 @@ ExitCode watch(const Context& context, const WatchArguments& arguments);
 ExitCode run(const Context& context, const RunArguments& arguments);
 ExitCode commit(const Context& context, const CommitArguments& arguments);
 ExitCode document(const Context& context, const DocumentArguments& arguments);
+ExitCode list(const Context& context, const ListArguments& arguments);
+ExitCode history(const Context& context, const HistoryArguments& arguments);
 /// Replaces this process with starleased; returns only if that fails.
 ExitCode deploy(const Context& context, const DeployArguments& arguments);
 ExitCode namespace_operation(const Context& context, const NamespaceArguments& arguments);

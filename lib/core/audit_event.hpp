@@ -25,12 +25,14 @@ enum class AuditType : std::uint8_t {
   target_lease_commit,
   target_lease_commit_rejected,
   target_lease_document,
+  target_lease_list,
+  target_lease_history,
 };
-inline constexpr std::array<std::string_view, 10> audit_type_names = {
+inline constexpr std::array<std::string_view, 12> audit_type_names = {
     "target_lease_acquire",      "target_lease_renew",   "target_lease_release",
     "target_lease_inspect",      "target_lease_resolve", "target_lease_recover",
     "target_lease_authenticate", "target_lease_commit",  "target_lease_commit_rejected",
-    "target_lease_document"};
+    "target_lease_document",     "target_lease_list",    "target_lease_history"};
 
 /// No credentials, metadata, request bodies, lock keys or backend text have a place here.
 struct AuditEvent {
