@@ -62,6 +62,13 @@ local kinds = {
   invalidation = one_of { force_release = 'force_release', revoke = 'revoke' },
   commit_kind = one_of { authorize = 'authorize', document = 'document' },
   document_type = one_of(document_types()),
+  list_by = one_of { owner = 'owner', target = 'target', program = 'program' },
+  maybe_component = { least = 0, most = prelude.MAX_COMPONENT_BYTES },
+  position = { least = 0, most = prelude.HASH_KEPT + prelude.DIGEST_BYTES },
+  stream_id = { read = function(value)
+    local is_id = #value <= prelude.STREAM_ID_BYTES and string.find(value, '^%d+%-%d+$')
+    if value == '' or is_id then return value end
+  end },
 }
 
 -- For lists of arguments that are too long to be read by name.

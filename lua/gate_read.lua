@@ -5,7 +5,7 @@ local reply = require 'reply'
 
 -- The commands that the functions use beside those of this call, on keys or (PUBLISH) a channel.
 local COMMANDS = { 'SET', 'SETRANGE', 'MGET', 'EXISTS', 'PTTL', 'TYPE', 'HGET', 'HSET', 'HSETNX',
-                   'HLEN', 'ZADD', 'ZREM', 'ZRANGEBYSCORE', 'XADD' }
+                   'HLEN', 'ZADD', 'ZREM', 'ZRANGEBYSCORE', 'XADD', 'ZRANGE', 'XREVRANGE' }
 
 local function missing_permissions(partition)
   local missing = {}

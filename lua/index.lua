@@ -1,6 +1,8 @@
 -- The two sorted sets of a partition: when leases end, and which leases an owner, a target or a
 -- program has. An active lease is in the first once and in the second twice.
 local arguments = require 'arguments'
+local prelude = require 'prelude'
+local store = require 'store'
 
 local index = {}
 
@@ -40,6 +42,22 @@ end
 function index.overdue(call, limit)
   return server.call('ZRANGEBYSCORE', call.partition.expiry, '-inf',
                      arguments.text(call.now_ms), 'LIMIT', '0', arguments.text(limit))
+end
+
+-- What all members of a list begin with; what is behind it is a member's position in the list.
+function index.prefix(request)
+  if request.by == 'owner' then return 'o' .. request.owner_hash end
+  if request.by == 'program' then return 't' .. request.program_hash end
+  return 't' .. request.program_hash .. request.target_hash
+end
+
+-- Up to `limit` members of a list behind the position `after` (empty: from its beginning); nil and
+-- true if the index is of a foreign type.
+function index.page(call, prefix, after, limit)
+  -- No member lies behind this, whatever it ends with.
+  local last = prefix .. string.rep('\255', prelude.HASH_KEPT + prelude.DIGEST_BYTES)
+  return store.read('ZRANGE', call.partition.index, '(' .. prefix .. after,
+                    '[' .. last, 'BYLEX', 'LIMIT', '0', arguments.text(limit))
 end
 
 return index

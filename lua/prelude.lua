@@ -17,6 +17,11 @@ local prelude = {
   -- A batch of 100 holds the server for about half a millisecond.
   RENEWALS_PER_CALL = 100,
   SWEEP_LIMIT = 100,
+  -- Leases that one call lists, and entries of the history that it looks through and tells: each
+  -- a millisecond of the server.
+  LIST_LIMIT = 100,
+  HISTORY_SCAN = 200,
+  HISTORY_LIMIT = 50,
   MAX_PARTITIONS = 4096,
 
   MAX_ID_BYTES = 128,
@@ -30,6 +35,8 @@ local prelude = {
   MAX_NAMESPACE_BYTES = 64,
   DIGEST_BYTES = 32,
   HASH_BYTES = 8,
+  -- Two numbers of 64 bits in decimal, and what stands between them.
+  STREAM_ID_BYTES = 41,
   SCOPE_BYTES = 43,
   -- What is kept of hashes: 128 bits of a request digest, 132 of a scope, 32 of what narrows lists.
   REQUEST_DIGEST_KEPT = 16,

@@ -8,6 +8,7 @@ local function read(...)
   if string.find(reply.err, 'WRONGTYPE', 1, true) then return nil, true end
   error(reply.err, 0)
 end
+store.read = read
 
 -- Value and whether the type is foreign; nil and false if there is nothing.
 function store.get(key)

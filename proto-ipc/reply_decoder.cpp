@@ -131,19 +131,43 @@ core::StatsAnswer read_stats(Fields& fields, JsonValue object) {
   return answer;
 }
 
-core::InspectedAnswer read_inspected_lease(Fields& fields) {
+core::InspectedAnswer read_inspected_members(Fields& fields) {
   core::InspectedAnswer answer;
-  auto object = fields.present("lease", fields.object("lease"));
-  if (!object) return answer;
-  LeaseMembers lease = read_lease_members(*object);
+  LeaseMembers lease = read_lease_members(fields);
   answer.identity = std::move(lease.identity);
   answer.grant = std::move(lease.grant);
   answer.state = lease.state;
-  if (const auto ended_at = object->time("ended_at")) {
+  if (const auto ended_at = fields.time("ended_at")) {
     answer.ended_at = core::backend_time(*ended_at);
   }
-  answer.end_reason = object->text("end_reason", any_text).value_or("");
+  answer.end_reason = fields.text("end_reason", any_text).value_or("");
   return answer;
+}
+
+core::InspectedAnswer read_inspected_lease(Fields& fields) {
+  auto object = fields.present("lease", fields.object("lease"));
+  return object ? read_inspected_members(*object) : core::InspectedAnswer{};
+}
+
+std::vector<core::InspectedAnswer> read_leases(Fields& fields, std::string_view name) {
+  std::vector<core::InspectedAnswer> leases;
+  const auto list = fields.present(name, fields.list(name));
+  if (!list) return leases;
+  Refusal refusal;
+  for (const JsonValue item : list->children()) {
+    if (!item.is_object()) {
+      fields.refuse(name, "Send an array of objects");
+      break;
+    }
+    Fields members(item, refusal, std::string(name) + '.');
+    leases.push_back(read_inspected_members(members));
+  }
+  if (refusal) fields.refuse(refusal->field, refusal->message);
+  return leases;
+}
+
+std::string read_next_cursor(Fields& fields) {
+  return fields.text("next_cursor", any_text).value_or("");
 }
 
 core::CommittedAnswer read_committed(Fields& fields, bool wrote) {
@@ -222,6 +246,10 @@ core::Answer read_answer(Fields& fields) {
       return read_committed(fields, true);
     case SuccessCode::lease_commit_authorized:
       return read_committed(fields, false);
+    case SuccessCode::lease_listed:
+      return core::ListedAnswer{read_leases(fields, "leases"), read_next_cursor(fields)};
+    case SuccessCode::lease_history:
+      return core::HistoryAnswer{read_leases(fields, "history"), read_next_cursor(fields)};
     case SuccessCode::lease_force_released:
       return read_invalidated(fields, core::Operation::force_release);
     case SuccessCode::lease_revoked:

@@ -204,6 +204,38 @@ core::InvalidateCall read_invalidate(Fields& fields, core::Operation operation) 
   return call;
 }
 
+core::PageRequest read_page(Fields& fields) {
+  core::PageRequest page;
+  page.size = fields.integer("page_size", {1, INT64_MAX});
+  page.cursor = fields.text("cursor", any_text);
+  return page;
+}
+
+core::ListCall read_list(Fields& fields) {
+  core::ListCall call;
+  call.by = static_cast<core::ListBy>(fields.need_choice("by", list_by_names));
+  if (!fields.ok()) return call;
+  if (call.by == core::ListBy::owner) {
+    if (auto owner = fields.text("owner_principal_id", id_rule)) {
+      call.owner = core::PrincipalId(std::move(*owner));
+    }
+  } else {
+    const std::size_t count = call.by == core::ListBy::target ? 4 : 2;
+    for (std::size_t i = 0; i < count; ++i) {
+      call.target.components[i] = fields.need_text(core::component_names[i], any_text);
+    }
+  }
+  call.page = read_page(fields);
+  return call;
+}
+
+core::HistoryCall read_history(Fields& fields) {
+  core::HistoryCall call;
+  call.identity = fields.required("identity", read_identity(fields));
+  call.page = read_page(fields);
+  return call;
+}
+
 core::NamespaceCall read_namespace(Fields& fields) {
   return {static_cast<core::NamespaceAction>(fields.need_choice("action", namespace_action_names))};
 }
@@ -245,6 +277,8 @@ constexpr std::array<OperationRow, operation_names.size()> operations = {{
     {read_nothing<core::StatsCall>, false, true},
     {read_as<read_commit>, true, false},
     {read_as<read_document_call>, true, true},
+    {read_as<read_list>, true, true},
+    {read_as<read_history>, true, true},
     {read_invalidation<core::Operation::force_release>, false, true},
     {read_invalidation<core::Operation::revoke>, false, true},
 }};

@@ -132,6 +132,27 @@ struct WriteCall {
     write_identity(writer, "identity", call.identity);
     writer.text("name", call.name);
   }
+
+  void operator()(const core::ListCall& call) const {
+    writer.text("by", core::name(call.by));
+    if (call.owner) writer.text("owner_principal_id", call.owner->value);
+    for (std::size_t i = 0; i < core::component_count; ++i) {
+      const auto& component = call.target.components[i];
+      if (component) writer.text(core::component_names[i], *component);
+    }
+    write_page(call.page);
+  }
+
+  void operator()(const core::HistoryCall& call) const {
+    write_identity(writer, "identity", call.identity);
+    write_page(call.page);
+  }
+
+ private:
+  void write_page(const core::PageRequest& page) const {
+    if (page.size) writer.number("page_size", *page.size);
+    if (page.cursor) writer.text("cursor", *page.cursor);
+  }
 };
 
 }  // namespace

@@ -79,9 +79,7 @@ struct WriteAnswer {
 
   void operator()(const core::InspectedAnswer& answer) const {
     writer.object("lease");
-    write_lease_members(writer, answer.identity, answer.grant, answer.state);
-    if (answer.ended_at) write_time(writer, "ended_at", *answer.ended_at);
-    if (!answer.end_reason.empty()) writer.text("end_reason", answer.end_reason);
+    write_inspected(answer);
     writer.end();
   }
 
@@ -147,7 +145,32 @@ struct WriteAnswer {
     write_document(writer, "document", answer.document);
   }
 
+  void operator()(const core::ListedAnswer& answer) const {
+    write_page("leases", answer.leases, answer.next_cursor);
+  }
+
+  void operator()(const core::HistoryAnswer& answer) const {
+    write_page("history", answer.history, answer.next_cursor);
+  }
+
  private:
+  /// Into the object that is open.
+  void write_inspected(const core::InspectedAnswer& answer) const {
+    write_lease_members(writer, answer.identity, answer.grant, answer.state);
+    if (answer.ended_at) write_time(writer, "ended_at", *answer.ended_at);
+    if (!answer.end_reason.empty()) writer.text("end_reason", answer.end_reason);
+  }
+  void write_page(std::string_view name, const std::vector<core::InspectedAnswer>& leases,
+                  const std::string& next_cursor) const {
+    writer.array(name);
+    for (const core::InspectedAnswer& lease : leases) {
+      writer.object_element();
+      write_inspected(lease);
+      writer.end();
+    }
+    writer.end();
+    if (!next_cursor.empty()) writer.text("next_cursor", next_cursor);
+  }
   void write_result(const core::GrantAnswer& answer) const { write_success(answer); }
   void write_result(const core::ReleasedAnswer& answer) const { write_success(answer); }
   void write_result(const core::CommittedAnswer& answer) const { write_success(answer); }

@@ -6,7 +6,7 @@
 namespace starlease::ipc {
 namespace {
 
-constexpr std::array<std::string_view, 12> success_names = {"hello",
+constexpr std::array<std::string_view, 14> success_names = {"hello",
                                                             "pong",
                                                             "goodbye",
                                                             "lease_acquired",
@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 12> success_names = {"hello",
                                                             "lease_resolved",
                                                             "lease_committed",
                                                             "lease_commit_authorized",
+                                                            "lease_listed",
+                                                            "lease_history",
                                                             "lease_force_released",
                                                             "lease_revoked"};
 
@@ -55,6 +57,8 @@ SuccessCode code_of(const core::Answer& answer) {
     SuccessCode operator()(const core::DocumentAnswer&) const {
       return SuccessCode::lease_inspected;
     }
+    SuccessCode operator()(const core::ListedAnswer&) const { return SuccessCode::lease_listed; }
+    SuccessCode operator()(const core::HistoryAnswer&) const { return SuccessCode::lease_history; }
   };
   return std::visit(Visitor{}, answer);
 }

@@ -22,6 +22,8 @@ enum class SuccessCode : std::uint8_t {
   lease_resolved,
   lease_committed,
   lease_commit_authorized,
+  lease_listed,
+  lease_history,
   lease_force_released,
   lease_revoked,
 };

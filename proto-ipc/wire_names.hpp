@@ -21,6 +21,7 @@ inline constexpr auto state_names = names_of<core::LeaseState, 4>();
 inline constexpr auto backend_state_names = names_of<core::BackendState, 3>();
 inline constexpr auto loss_reason_names = names_of<core::LossReason, 10>();
 inline constexpr auto resolvable_names = names_of<core::Operation, 6>();
+inline constexpr auto list_by_names = names_of<core::ListBy, 3>();
 inline constexpr auto document_type_names = names_of<core::DocumentType, 5>();
 
 inline constexpr std::array<std::string_view, 2> renew_mode_names = {"auto", "manual"};
@@ -31,9 +32,9 @@ inline constexpr std::array<std::string_view, 2> resolve_outcome_names = {"not_f
 
 /// Names of operations, in the order of core::Call's alternatives; the last one has two, of which
 /// op_name() takes the call's.
-inline constexpr std::array<std::string_view, 14> operation_names = {
-    "hello",   "acquire",   "renew", "release", "inspect",  "resolve",       "ping",
-    "goodbye", "namespace", "stats", "commit",  "document", "force_release", "revoke"};
+inline constexpr std::array<std::string_view, 16> operation_names = {
+    "hello",     "acquire", "renew",  "release",  "inspect", "resolve", "ping",          "goodbye",
+    "namespace", "stats",   "commit", "document", "list",    "history", "force_release", "revoke"};
 static_assert(operation_names.size() == std::variant_size_v<core::Call> + 1);
 
 [[nodiscard]] inline std::string_view op_name(const core::Call& call) {

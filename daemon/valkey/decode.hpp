@@ -33,6 +33,9 @@ using DecodeResult = base::Result<Decoded<T>, Fault>;
 [[nodiscard]] DecodeResult<store::InvalidateResult> decode_invalidate(const redisReply& reply);
 /// The document's name is left to the caller.
 [[nodiscard]] DecodeResult<store::DocumentResult> decode_document(const redisReply& reply);
+/// `by`: as asked. What stands under another lock's key than its own is left out.
+[[nodiscard]] DecodeResult<store::ListResult> decode_list(const redisReply& reply, core::ListBy by);
+[[nodiscard]] DecodeResult<store::HistoryResult> decode_history(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::InspectResult> decode_inspect(const redisReply& reply);
 [[nodiscard]] DecodeResult<store::ResolveResult> decode_resolve(const redisReply& reply,
                                                                 core::Operation operation);

@@ -6,7 +6,6 @@
 
 #include "daemon/valkey/command.hpp"
 #include "lib/base/crypto.hpp"
-#include "lib/core/canonical.hpp"
 
 namespace starlease::valkey {
 namespace {
@@ -19,16 +18,11 @@ Command call(std::string_view verb, std::string_view function, const std::string
   return command;
 }
 
-/// The first eight bytes of the hash, by which the library keeps its indexes.
-void add_hash8(Command& out, std::string_view text) {
-  const base::Sha256 hash = base::sha256(text);
-  out.arg(base::as_chars(hash).substr(0, 8));
-}
-
-void add_pair_hash8(Command& out, const core::LockIdentity& identity, core::Component first,
-                    core::Component second) {
-  const std::array<std::string, 2> pair = {identity.at(first), identity.at(second)};
-  add_hash8(out, core::canonical_array(pair));
+/// What the library keeps its indexes by.
+void add_hashes(Command& out, const core::PrincipalId& owner, const core::ListFilter& of) {
+  out.arg(core::index_hash(owner.value))
+      .arg(core::index_hash(of.tenant_id, of.program_id))
+      .arg(core::index_hash(of.target_namespace, of.target_id));
 }
 
 void add_owner(Command& out, const core::Owner& owner) {
@@ -73,10 +67,8 @@ std::string encode_acquire(const std::string& gate, const store::AcquireCommand&
       .arg(command.idempotency.refusal_retention.count())
       // As long as a replay can ask what has become of the lease.
       .arg(at_least_one(command.idempotency.retention));
-  using enum core::Component;
-  add_hash8(out, command.owner.principal.value);
-  add_pair_hash8(out, command.identity, tenant_id, program_id);
-  add_pair_hash8(out, command.identity, target_namespace, target_id);
+  const auto& of = command.identity.components;
+  add_hashes(out, command.owner.principal, {{}, {}, of[0], of[1], of[2], of[3]});
   out.arg(command.audit.correlation_id.value)
       .arg(command.audit.decision_id.value)
       .arg(command.audit.principal_class)
@@ -189,6 +181,26 @@ std::string encode_invalidate(const std::string& gate, const store::InvalidateCo
 std::string encode_document(const std::string& gate, const store::DocumentCommand& command) {
   Command out = call("FCALL_RO", "starlease1_document", gate, 256);
   out.arg(command.digest.chars()).arg(command.name);
+  return std::move(out).finish();
+}
+
+std::string encode_list(const std::string& gate, const store::ListCommand& command) {
+  Command out = call("FCALL_RO", "starlease1_list", gate, 512);
+  const core::ListFilter& filter = command.filter;
+  out.arg(core::name(filter.by))
+      .arg(filter.owner.value)
+      .arg(filter.tenant_id)
+      .arg(filter.program_id)
+      .arg(filter.target_namespace)
+      .arg(filter.target_id);
+  add_hashes(out, filter.owner, filter);
+  out.arg(command.after).arg(static_cast<std::int64_t>(command.limit));
+  return std::move(out).finish();
+}
+
+std::string encode_history(const std::string& gate, const store::HistoryCommand& command) {
+  Command out = call("FCALL_RO", "starlease1_history", gate, 256);
+  out.arg(command.digest.chars()).arg(command.before).arg(static_cast<std::int64_t>(command.limit));
   return std::move(out).finish();
 }
 

@@ -31,6 +31,9 @@ namespace starlease::valkey {
                                             std::int64_t deadline_ms);
 [[nodiscard]] std::string encode_document(const std::string& gate,
                                           const store::DocumentCommand& command);
+[[nodiscard]] std::string encode_list(const std::string& gate, const store::ListCommand& command);
+[[nodiscard]] std::string encode_history(const std::string& gate,
+                                         const store::HistoryCommand& command);
 [[nodiscard]] std::string encode_inspect(const std::string& gate,
                                          const store::InspectCommand& command);
 [[nodiscard]] std::string encode_resolve(const std::string& gate,

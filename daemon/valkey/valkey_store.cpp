@@ -220,6 +220,22 @@ void ValkeyStore::document(store::DocumentCommand command, BootTime deadline,
          });
 }
 
+void ValkeyStore::list(store::ListCommand command, BootTime deadline,
+                       Done<store::ListResult> done) {
+  SL_ASSERT(command.limit > 0 && command.limit <= core::limits::leases_per_list);
+  submit(encode_list(keys_.gate(command.partition), command), command.partition, deadline,
+         Kind::reads, std::move(done),
+         [by = command.filter.by](const redisReply& reply) { return decode_list(reply, by); });
+}
+
+void ValkeyStore::history(store::HistoryCommand command, BootTime deadline,
+                          Done<store::HistoryResult> done) {
+  SL_ASSERT(command.limit > 0 && command.limit <= core::limits::endings_per_call);
+  const std::uint32_t partition = partition_of(command.digest);
+  submit(encode_history(keys_.gate(partition), command), partition, deadline, Kind::reads,
+         std::move(done), decode_history);
+}
+
 void ValkeyStore::inspect(store::InspectCommand command, BootTime deadline,
                           Done<store::InspectResult> done) {
   const std::uint32_t partition = partition_of(command.digest);

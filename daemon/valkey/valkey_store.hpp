@@ -46,6 +46,9 @@ class ValkeyStore final : public store::LeaseStore, private LinkOwner {
                   Done<store::InvalidateResult> done) override;
   void document(store::DocumentCommand command, BootTime deadline,
                 Done<store::DocumentResult> done) override;
+  void list(store::ListCommand command, BootTime deadline, Done<store::ListResult> done) override;
+  void history(store::HistoryCommand command, BootTime deadline,
+               Done<store::HistoryResult> done) override;
   void inspect(store::InspectCommand command, BootTime deadline,
                Done<store::InspectResult> done) override;
   void resolve(store::ResolveCommand command, BootTime deadline,

@@ -148,6 +148,9 @@ struct Parser {
   std::string document_type = "result";
   std::string next_due_at;
   std::string operation = "acquire";
+  ListArguments list;
+  std::string list_by = "owner";
+  HistoryArguments history;
   TypedIdentity identity;
 
   Parser() {
@@ -160,6 +163,7 @@ struct Parser {
     runner();
     documents();
     administration();
+    lists();
     app.require_subcommand(1);
   }
 
@@ -390,6 +394,54 @@ struct Parser {
           signing, "--valid-for", [this](Duration d) { invalidate.valid_for = d; },
           "Until when a daemon may be asked (default: 1m)");
     }
+  }
+
+  void lists() {
+    CLI::App& l = command("list", "List active leases, all of them or --limit", [this] {
+      list.filter.by = complete_list_by();
+      return list;
+    });
+    ListFilter& f = list.filter;
+    l.add_option("--by", list_by, "What they have in common (default: owner)")
+        ->check(CLI::IsMember({"owner", "target", "program"}));
+    l.add_option("--owner", f.owner_principal_id, "owner: principal id (default: the caller)");
+    l.add_option("--tenant", f.tenant_id, "target, program: tenant_id")->type_name("T");
+    l.add_option("--program", f.program_id, "target, program: program_id")->type_name("P");
+    l.add_option("--namespace", f.target_namespace, "target: target_namespace")->type_name("N");
+    l.add_option("--target", f.target_id, "target: target_id")->type_name("X");
+    limit_option(l, list.limit);
+    CLI::App& h = command("history", "Show how the leases on an identity ended", [this] {
+      history.identity = identity.complete();
+      return history;
+    });
+    identity.add_to(h);
+    limit_option(h, history.limit);
+  }
+
+  static void limit_option(CLI::App& app, std::optional<std::int64_t>& limit) {
+    app.add_option("--limit", limit, "At most so many (default: all)")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{INT64_MAX}))
+        ->type_name("N");
+  }
+
+  [[nodiscard]] ListBy complete_list_by() const {
+    const ListFilter& f = list.filter;
+    const auto by = list_by == "owner"    ? ListBy::owner
+                    : list_by == "target" ? ListBy::target
+                                          : ListBy::program;
+    const bool of_target = by == ListBy::target;
+    const std::tuple<const char*, const std::string&, bool> options[] = {
+        {"--owner", f.owner_principal_id, by == ListBy::owner && !f.owner_principal_id.empty()},
+        {"--tenant", f.tenant_id, by != ListBy::owner},
+        {"--program", f.program_id, by != ListBy::owner},
+        {"--namespace", f.target_namespace, of_target},
+        {"--target", f.target_id, of_target}};
+    for (const auto& [option, value, wanted] : options) {
+      if (value.empty() == !wanted) continue;
+      throw CLI::ValidationError(
+          option, (wanted ? "is missing with --by " : "means nothing with --by ") + list_by);
+    }
+    return by;
   }
 
   std::vector<std::string> take_tail() {

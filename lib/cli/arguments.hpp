@@ -86,6 +86,16 @@ struct DocumentArguments {
   std::string name;
 };
 
+/// At most `limit` in all; nothing: all there are.
+struct ListArguments {
+  ListFilter filter;
+  std::optional<std::int64_t> limit;
+};
+struct HistoryArguments {
+  Identity identity;
+  std::optional<std::int64_t> limit;
+};
+
 struct DeployArguments {
   std::vector<std::string> arguments;
 };
@@ -121,7 +131,8 @@ using Command =
     std::variant<PingArguments, AcquireArguments, RenewArguments, ReleaseArguments,
                  InspectArguments, ResolveArguments, WatchArguments, RunArguments, CommitArguments,
                  DocumentArguments, DeployArguments, NamespaceArguments, StatsArguments,
-                 ExitCodesArguments, VersionArguments, KeygenArguments, InvalidateArguments>;
+                 ExitCodesArguments, VersionArguments, KeygenArguments, InvalidateArguments,
+                 ListArguments, HistoryArguments>;
 
 struct Invocation {
   CommonArguments common;

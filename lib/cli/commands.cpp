@@ -110,6 +110,8 @@ int perform(const Invocation& invocation) {
       return ExitCode::ok;
     }
     ExitCode operator()(const VersionArguments&) const { return version(context); }
+    ExitCode operator()(const ListArguments& a) const { return list(context, a); }
+    ExitCode operator()(const HistoryArguments& a) const { return history(context, a); }
   };
   return static_cast<int>(std::visit(Visitor{context}, invocation.command));
 }

@@ -32,6 +32,8 @@ ExitCode invalidate(const Context& context, const InvalidateArguments& arguments
 ExitCode keygen(const Context& context, const KeygenArguments& arguments);
 ExitCode commit(const Context& context, const CommitArguments& arguments);
 ExitCode document(const Context& context, const DocumentArguments& arguments);
+ExitCode list(const Context& context, const ListArguments& arguments);
+ExitCode history(const Context& context, const HistoryArguments& arguments);
 /// Replaces this process with starleased; returns only if that fails.
 ExitCode deploy(const Context& context, const DeployArguments& arguments);
 ExitCode namespace_operation(const Context& context, const NamespaceArguments& arguments);

@@ -121,6 +121,32 @@ struct ResolvedResult {
   }
 };
 
+/// The members of a lease with its end, into the object that is open.
+void write_inspection(JsonWriter& writer, const Inspection& inspection) {
+  write_lease(writer, inspection.lease);
+  if (!inspection.ended_at) return;
+  writer.text("ended_at", to_rfc3339(*inspection.ended_at))
+      .text("end_reason", inspection.end_reason);
+}
+
+/// Lines of cells, each column as wide as its widest.
+std::string table(const std::vector<std::vector<std::string>>& lines) {
+  std::vector<std::size_t> widths(lines.front().size());
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+      text += line[i] + std::string(widths[i] - line[i].size() + 2, ' ');
+    }
+    text += line.back() + "\n";
+  }
+  return text;
+}
+
+std::string say_more(bool more) { return more ? "there are more; raise --limit\n" : ""; }
+
 void write_line(std::FILE* file, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), file);
   if (!text.ends_with('\n')) std::fputc('\n', file);
@@ -238,11 +264,9 @@ void Output::inspection(const Inspection& inspection) const {
   JsonWriter writer;
   write_success(writer, "lease_inspected");
   writer.object("lease");
-  write_lease(writer, inspection.lease);
+  write_inspection(writer, inspection);
   std::string text = lease_rows(inspection.lease);
   if (inspection.ended_at) {
-    writer.text("ended_at", to_rfc3339(*inspection.ended_at))
-        .text("end_reason", inspection.end_reason);
     text += row("ended", to_rfc3339(*inspection.ended_at)) + row("reason", inspection.end_reason);
   }
   writer.end();
@@ -260,6 +284,42 @@ void Output::resolution(const Resolution& resolution, Operation operation) const
     text += row("state now", name(*resolution.current_state));
   }
   print(writer.finish(), text);
+}
+
+void Output::leases(const std::vector<LeaseInfo>& leases, bool more) const {
+  JsonWriter writer;
+  write_success(writer, "lease_listed");
+  writer.array("leases");
+  std::vector<std::vector<std::string>> lines = {
+      {"IDENTITY", "TOKEN", "ACQUIRED", "EXPIRES", "LEASE ID"}};
+  for (const LeaseInfo& lease : leases) {
+    writer.object_element();
+    write_lease(writer, lease);
+    writer.end();
+    lines.push_back({format_identity(lease.identity), std::to_string(lease.fencing_token),
+                     to_rfc3339(lease.acquired_at), to_rfc3339(lease.expires_at), lease.lease_id});
+  }
+  writer.end().flag("more", more);
+  print(writer.finish(), table(lines) + say_more(more));
+}
+
+void Output::history(const std::vector<Inspection>& endings, bool more) const {
+  JsonWriter writer;
+  write_success(writer, "lease_history");
+  writer.array("history");
+  std::vector<std::vector<std::string>> lines = {
+      {"ENDED", "STATE", "REASON", "TOKEN", "ACQUIRED", "LEASE ID"}};
+  for (const Inspection& one : endings) {
+    writer.object_element();
+    write_inspection(writer, one);
+    writer.end();
+    lines.push_back({one.ended_at ? to_rfc3339(*one.ended_at) : "",
+                     std::string(name(one.lease.state)), one.end_reason,
+                     std::to_string(one.lease.fencing_token), to_rfc3339(one.lease.acquired_at),
+                     one.lease.lease_id});
+  }
+  writer.end().flag("more", more);
+  print(writer.finish(), table(lines) + say_more(more));
 }
 
 void Output::event(const Event& event) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <starlease/client.hpp>
 
@@ -30,6 +31,9 @@ class Output {
   void document(const Document& document) const;
   void inspection(const Inspection& inspection) const;
   void resolution(const Resolution& resolution, Operation operation) const;
+  /// `more`: there are others that were not wanted.
+  void leases(const std::vector<LeaseInfo>& leases, bool more) const;
+  void history(const std::vector<Inspection>& endings, bool more) const;
   void event(const Event& event) const;
   void exit_codes() const;
 

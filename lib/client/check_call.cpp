@@ -89,6 +89,17 @@ struct Checker {
     if (auto error = check_identity(call.identity)) return error;
     return check_text("name", call.name);
   }
+  std::optional<Error> operator()(const core::ListCall& call) const {
+    if (auto error = check_identity(call.target)) return error;
+    if (call.owner) {
+      if (auto error = check_text("owner_principal_id", call.owner->value)) return error;
+    }
+    return check_text("cursor", call.page.cursor.value_or(""));
+  }
+  std::optional<Error> operator()(const core::HistoryCall& call) const {
+    if (auto error = check_identity(call.identity)) return error;
+    return check_text("cursor", call.page.cursor.value_or(""));
+  }
   std::optional<Error> operator()(const core::PingCall&) const { return std::nullopt; }
   std::optional<Error> operator()(const core::GoodbyeCall&) const { return std::nullopt; }
   std::optional<Error> operator()(const core::NamespaceCall&) const { return std::nullopt; }

@@ -25,14 +25,17 @@ enum class AuditType : std::uint8_t {
   target_lease_commit,
   target_lease_commit_rejected,
   target_lease_document,
+  target_lease_list,
+  target_lease_history,
   target_lease_force_release,
   target_lease_revoke,
 };
-inline constexpr std::array<std::string_view, 12> audit_type_names = {
-    "target_lease_acquire",      "target_lease_renew",         "target_lease_release",
-    "target_lease_inspect",      "target_lease_resolve",       "target_lease_recover",
-    "target_lease_authenticate", "target_lease_commit",        "target_lease_commit_rejected",
-    "target_lease_document",     "target_lease_force_release", "target_lease_revoke"};
+inline constexpr std::array<std::string_view, 14> audit_type_names = {
+    "target_lease_acquire",       "target_lease_renew",   "target_lease_release",
+    "target_lease_inspect",       "target_lease_resolve", "target_lease_recover",
+    "target_lease_authenticate",  "target_lease_commit",  "target_lease_commit_rejected",
+    "target_lease_document",      "target_lease_list",    "target_lease_history",
+    "target_lease_force_release", "target_lease_revoke"};
 
 /// No credentials, metadata, request bodies, lock keys or backend text have a place here.
 struct AuditEvent {

@@ -11,6 +11,7 @@
 
 #include "lib/core/document.hpp"
 #include "lib/core/lease_event.hpp"
+#include "lib/core/listing.hpp"
 #include "lib/core/record.hpp"
 
 namespace starlease::core {
@@ -137,9 +138,30 @@ struct NamespaceCall {
 };
 struct StatsCall {};
 
-using Call =
-    std::variant<HelloCall, AcquireCall, RenewCall, ReleaseCall, InspectCall, ResolveCall, PingCall,
-                 GoodbyeCall, NamespaceCall, StatsCall, CommitCall, DocumentCall, InvalidateCall>;
+/// A part of a long answer: at most so many, behind where an earlier part ended.
+struct PageRequest {
+  std::optional<std::int64_t> size;
+  std::optional<std::string> cursor;
+};
+
+/// Active leases. By owner: `owner`, or the caller's own where it is absent; otherwise the first
+/// two, or four, components of `target`.
+struct ListCall {
+  ListBy by{};
+  std::optional<PrincipalId> owner;
+  RawIdentity target;
+  PageRequest page;
+};
+
+/// How the leases of an identity ended.
+struct HistoryCall {
+  RawIdentity identity;
+  PageRequest page;
+};
+
+using Call = std::variant<HelloCall, AcquireCall, RenewCall, ReleaseCall, InspectCall, ResolveCall,
+                          PingCall, GoodbyeCall, NamespaceCall, StatsCall, CommitCall, DocumentCall,
+                          ListCall, HistoryCall, InvalidateCall>;
 
 // --- answers ------------------------------------------------------------------------------------
 
@@ -243,8 +265,19 @@ struct StatsAnswer {
   std::vector<std::pair<std::string, std::int64_t>> values;
 };
 
-using Answer = std::variant<HelloAnswer, GrantAnswer, ReleasedAnswer, InspectedAnswer,
-                            ResolvedAnswer, PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer,
-                            CommittedAnswer, DocumentAnswer, InvalidatedAnswer>;
+/// `next_cursor` is empty at the end. Leases are active here, ended ones in the history.
+struct ListedAnswer {
+  std::vector<InspectedAnswer> leases;
+  std::string next_cursor;
+};
+struct HistoryAnswer {
+  std::vector<InspectedAnswer> history;
+  std::string next_cursor;
+};
+
+using Answer =
+    std::variant<HelloAnswer, GrantAnswer, ReleasedAnswer, InspectedAnswer, ResolvedAnswer,
+                 PongAnswer, GoodbyeAnswer, NamespaceAnswer, StatsAnswer, CommittedAnswer,
+                 DocumentAnswer, ListedAnswer, HistoryAnswer, InvalidatedAnswer>;
 
 }  // namespace starlease::core

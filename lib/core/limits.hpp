@@ -36,6 +36,14 @@ inline constexpr Milliseconds largest_lifetime{30LL * 86'400'000};
 inline constexpr std::size_t renewals_per_call = 100;
 /// Overdue leases in one sweep; as many as hold the server about as long as a batch of renewals.
 inline constexpr std::size_t leases_per_sweep = 100;
+/// Leases in one call of a list, entries of a history told by one: about a millisecond each.
+inline constexpr std::size_t leases_per_list = 100;
+inline constexpr std::size_t endings_per_call = 50;
+/// Pages of lists and histories.
+inline constexpr std::int64_t default_page = 50;
+inline constexpr std::int64_t largest_page = 100;
+/// The longest that a lease can be in an answer: seven components and what is of fixed length.
+inline constexpr std::size_t listed_lease_bytes = 2560;
 /// A cluster has 16384 slots; more partitions than a few hundred only cost memory.
 inline constexpr std::uint32_t largest_partition_count = 4096;
 

@@ -66,6 +66,14 @@ struct FromCall {
     event.type = AuditType::target_lease_document;
     return true;
   }
+  bool operator()(const core::ListCall&) const {
+    event.type = AuditType::target_lease_list;
+    return true;
+  }
+  bool operator()(const core::HistoryCall&) const {
+    event.type = AuditType::target_lease_history;
+    return true;
+  }
   bool operator()(const core::HelloCall&) const { return false; }
   bool operator()(const core::PingCall&) const { return false; }
   bool operator()(const core::GoodbyeCall&) const { return false; }
@@ -112,6 +120,11 @@ struct FromAnswer {
   void operator()(const core::DocumentAnswer& answer) const {
     event.code = "lease_inspected";
     event.lease_id = answer.document.lease_id;
+  }
+  void operator()(const core::ListedAnswer&) const { event.code = "lease_listed"; }
+  void operator()(const core::HistoryAnswer& answer) const {
+    event.code = "lease_history";
+    if (!answer.history.empty()) event.identity = answer.history.front().identity;
   }
   template <class Other>
   void operator()(const Other&) const {}

@@ -7,8 +7,10 @@
 #include "lib/service/ops/acquire.hpp"
 #include "lib/service/ops/admin.hpp"
 #include "lib/service/ops/commit.hpp"
+#include "lib/service/ops/history.hpp"
 #include "lib/service/ops/inspect.hpp"
 #include "lib/service/ops/invalidate.hpp"
+#include "lib/service/ops/list.hpp"
 #include "lib/service/ops/release.hpp"
 #include "lib/service/ops/renew.hpp"
 #include "lib/service/ops/resolve.hpp"
@@ -225,6 +227,12 @@ void LeaseService::dispatch(Session& session, const CallContext& context, core::
     }
     void operator()(core::DocumentCall& c) const {
       read_document(kernel(), session, context, c, std::move(done));
+    }
+    void operator()(core::ListCall& c) const {
+      list(kernel(), session, context, c, std::move(done));
+    }
+    void operator()(core::HistoryCall& c) const {
+      history(kernel(), session, context, c, std::move(done));
     }
   };
   std::visit(Route{*this, session, context, done}, call);

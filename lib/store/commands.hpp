@@ -12,6 +12,7 @@
 
 #include "lib/core/document.hpp"
 #include "lib/core/idempotency.hpp"
+#include "lib/core/listing.hpp"
 #include "lib/core/record.hpp"
 
 namespace starlease::store {
@@ -245,6 +246,45 @@ struct DocumentResult {
   Head head;
   /// Filled where status is ok.
   core::Document document;
+};
+
+/// Active leases of one partition in the order of core::list_position().
+struct ListCommand {
+  std::uint32_t partition = 0;
+  core::ListFilter filter;
+  /// Only what stands behind this position; empty: from the beginning.
+  std::string after;
+  /// How many are looked at, at most; those that have ended, or are corrupt, are left out.
+  std::size_t limit = 0;
+};
+struct ListedLease {
+  std::string position;
+  core::LockIdentity identity;
+  core::Grant grant;
+};
+struct ListResult {
+  Head head;
+  std::vector<ListedLease> leases;
+  /// The last position that was looked at; empty if there was none.
+  std::string reached;
+  /// There are more behind it.
+  bool more = false;
+};
+
+/// How leases of one lock ended, newest first.
+struct HistoryCommand {
+  core::LockDigest digest;
+  /// Only what is older than where an earlier call came to; empty: from the newest.
+  std::string before;
+  /// How many are told, at most. So many entries are looked through in a call that it may tell
+  /// fewer, or none, before the end.
+  std::size_t limit = 0;
+};
+struct HistoryResult {
+  Head head;
+  std::vector<core::LeaseRecord> records;
+  /// Where to go on, in the store's own terms; empty: the end was reached.
+  std::string reached;
 };
 
 struct ResolveCommand {

@@ -44,6 +44,10 @@ class LeaseStore {
   virtual void document(DocumentCommand command, BootTime deadline, Done<DocumentResult> done) = 0;
   virtual void inspect(InspectCommand command, BootTime deadline, Done<InspectResult> done) = 0;
   virtual void resolve(ResolveCommand command, BootTime deadline, Done<ResolveResult> done) = 0;
+  /// REQUIRES: command.limit in 1..limits::leases_per_list.
+  virtual void list(ListCommand command, BootTime deadline, Done<ListResult> done) = 0;
+  /// REQUIRES: command.limit in 1..limits::endings_per_call.
+  virtual void history(HistoryCommand command, BootTime deadline, Done<HistoryResult> done) = 0;
 
   /// REQUIRES: command.limit in 1..limits::leases_per_sweep.
   virtual void sweep(SweepCommand command, BootTime deadline, Done<SweepResult> done) = 0;

@@ -135,13 +135,24 @@ Result MemoryBackend::lost(Partition& partition, const Slot& slot, const Holder&
   return result;
 }
 
-void MemoryBackend::end(Partition& partition, Slot& slot, LeaseState state, BackendTime now,
-                        std::string reason) {
+void MemoryBackend::end(Partition& partition, const core::LockDigest& digest, LeaseState state,
+                        BackendTime now, std::string reason) {
+  Slot& slot = partition.slots[digest];
   slot.record->state = state;
   slot.record->ended_at = now;
   slot.record->end_reason = std::move(reason);
   const auto acquired = partition.remembered.find(slot.acquire_scope);
   if (acquired != partition.remembered.end()) acquired->second.ended = state;
+  partition.history.push_back({++last_evidence_, digest, *slot.record});
+}
+
+void MemoryBackend::end_overdue(Partition& partition, const core::LockDigest& digest) {
+  const core::LeaseRecord& record = *partition.slots[digest].record;
+  if (record.epoch == partition.gate.epoch) {
+    end(partition, digest, LeaseState::expired, record.grant.expires_at, "expired");
+  } else {
+    end(partition, digest, LeaseState::revoked, partition.recovered_at, "recovered");
+  }
 }
 
 // --- operations ---------------------------------------------------------------------------------
@@ -169,16 +180,13 @@ AcquireResult MemoryBackend::acquire(const AcquireCommand& command) {
     remember(partition, command.idempotency, head, result, nullptr);
     return result;
   }
-  if (slot.record) {
-    // The record goes; how its lease ended stays with the acquisition.
-    const auto acquired = partition.remembered.find(slot.acquire_scope);
-    if (acquired != partition.remembered.end()) {
-      acquired->second.ended = effective(partition, *slot.record, head.now);
-    }
-  }
   const std::int64_t token = std::max(slot.counter, partition.gate.token_floor.value) + 1;
   if (token > core::limits::maximum_token) {
     return refused<AcquireResult>(head, Status::exhausted);
+  }
+  // The record goes; how its lease ended stays with the acquisition, and in the history.
+  if (slot.record && slot.record->state == LeaseState::active) {
+    end_overdue(partition, command.digest);
   }
   slot.counter = token;
   slot.acquire_scope = command.idempotency.scope.value;
@@ -277,7 +285,7 @@ ReleaseResult MemoryBackend::release(const ReleaseCommand& command) {
   if (!held) {
     return lost<ReleaseResult>(partition, slot, command.holder, command.idempotency, head);
   }
-  end(partition, slot, LeaseState::released, head.now, "released");
+  end(partition, command.holder.digest, LeaseState::released, head.now, "released");
   result.released_at = head.now;
   result.lease_id = command.holder.lease_id;
   result.token = command.holder.token;
@@ -345,10 +353,7 @@ SweepResult MemoryBackend::sweep(const SweepCommand& command) {
   for (const core::LockDigest* digest : overdue) {
     if (result.ended == command.limit) break;
     Slot& slot = partition.slots[*digest];
-    const bool expired = slot.record->epoch == partition.gate.epoch;
-    end(partition, slot, expired ? LeaseState::expired : LeaseState::revoked,
-        expired ? slot.record->grant.expires_at : partition.recovered_at,
-        expired ? "expired" : "recovered");
+    end_overdue(partition, *digest);
     ++result.ended;
     notify(NoticeKind::expired, command.partition, *digest, slot.record->grant.lease_id);
   }

@@ -42,6 +42,12 @@ class MemoryBackend {
     std::map<std::string, core::Document> documents;
     bool corrupt = false;
   };
+  /// A record as it ended, under a number that no other has: what is older has a lower one.
+  struct Evidence {
+    std::uint64_t number = 0;
+    core::LockDigest digest;
+    core::LeaseRecord record;
+  };
   struct Partition {
     Gate gate;
     std::uint64_t server = 0;  // where the gate was attested
@@ -49,6 +55,7 @@ class MemoryBackend {
     BackendTime recovered_at;
     std::unordered_map<core::LockDigest, Slot> slots;
     std::unordered_map<std::string, Remembered> remembered;
+    std::vector<Evidence> history;
   };
 
  public:
@@ -85,6 +92,8 @@ class MemoryBackend {
   [[nodiscard]] DocumentResult document(const DocumentCommand& command);
   [[nodiscard]] InspectResult inspect(const InspectCommand& command);
   [[nodiscard]] ResolveResult resolve(const ResolveCommand& command);
+  [[nodiscard]] ListResult list(const ListCommand& command);
+  [[nodiscard]] HistoryResult history(const HistoryCommand& command);
   [[nodiscard]] SweepResult sweep(const SweepCommand& command);
   [[nodiscard]] GateResult read_gate(std::uint32_t index);
   [[nodiscard]] GateResult init_gate(const InitGateCommand& command);
@@ -113,8 +122,10 @@ class MemoryBackend {
                                                   const CommitCommand& command, const Head& head,
                                                   Status status, core::LeaseState state,
                                                   std::int64_t revision);
-  static void end(Partition& partition, Slot& slot, core::LeaseState state, BackendTime now,
-                  std::string reason);
+  void end(Partition& partition, const core::LockDigest& digest, core::LeaseState state,
+           BackendTime now, std::string reason);
+  /// The end of a lease that nobody ended: by its time, or with its epoch.
+  void end_overdue(Partition& partition, const core::LockDigest& digest);
   void notify(NoticeKind kind, std::uint32_t partition, const core::LockDigest& digest,
               const core::LeaseId& lease_id);
 
@@ -122,6 +133,7 @@ class MemoryBackend {
   std::function<void(const Notice&)> on_notice_;
   Data data_;
   std::uint64_t server_ = 1;
+  std::uint64_t last_evidence_ = 0;
 };
 
 }  // namespace starlease::store

@@ -26,7 +26,7 @@ InvalidateResult MemoryBackend::invalidate(const InvalidateCommand& command) {
   }
   const bool revokes = command.operation == core::Operation::revoke;
   const LeaseState ended = revokes ? LeaseState::revoked : LeaseState::released;
-  end(partition, slot, ended, head.now, revokes ? "revoked" : "force_released");
+  end(partition, command.digest, ended, head.now, revokes ? "revoked" : "force_released");
   result.lease_id = command.lease_id;
   result.token = command.token;
   result.ended_at = head.now;

@@ -131,6 +131,16 @@ void MemoryStore::resolve(ResolveCommand command, BootTime deadline, Done<Resolv
                      [this, command = std::move(command)] { return backend_.resolve(command); });
 }
 
+void MemoryStore::list(ListCommand command, BootTime deadline, Done<ListResult> done) {
+  run<ListResult>(deadline, std::move(done),
+                  [this, command = std::move(command)] { return backend_.list(command); });
+}
+
+void MemoryStore::history(HistoryCommand command, BootTime deadline, Done<HistoryResult> done) {
+  run<HistoryResult>(deadline, std::move(done),
+                     [this, command = std::move(command)] { return backend_.history(command); });
+}
+
 void MemoryStore::sweep(SweepCommand command, BootTime deadline, Done<SweepResult> done) {
   run<SweepResult>(deadline, std::move(done),
                    [this, command = std::move(command)] { return backend_.sweep(command); });

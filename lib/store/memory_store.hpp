@@ -63,6 +63,8 @@ class MemoryStore final : public LeaseStore {
   void document(DocumentCommand command, BootTime deadline, Done<DocumentResult> done) override;
   void inspect(InspectCommand command, BootTime deadline, Done<InspectResult> done) override;
   void resolve(ResolveCommand command, BootTime deadline, Done<ResolveResult> done) override;
+  void list(ListCommand command, BootTime deadline, Done<ListResult> done) override;
+  void history(HistoryCommand command, BootTime deadline, Done<HistoryResult> done) override;
   void sweep(SweepCommand command, BootTime deadline, Done<SweepResult> done) override;
   void read_gate(std::uint32_t partition, BootTime deadline, Done<GateResult> done) override;
   void init_gate(InitGateCommand command, BootTime deadline, Done<GateResult> done) override;

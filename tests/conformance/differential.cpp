@@ -53,12 +53,14 @@ class Generator {
     if (kind < 30) return acquire();
     if (kind < 42) return timed();
     if (kind < 52) return renew();
-    if (kind < 61) return release();
-    if (kind < 64) return invalidate();
-    if (kind < 77) return commit();
-    if (kind < 80) return document();
-    if (kind < 86) return inspect();
-    if (kind < 92) return resolve();
+    if (kind < 60) return release();
+    if (kind < 63) return invalidate();
+    if (kind < 74) return commit();
+    if (kind < 76) return document();
+    if (kind < 81) return inspect();
+    if (kind < 86) return resolve();
+    if (kind < 90) return list();
+    if (kind < 92) return history();
     if (kind < 94) return ReadGate{};
     if (kind < 95) return store::SweepCommand{0, 100, {}};
     if (kind < 96 && !data_lost_) return init();
@@ -231,6 +233,35 @@ class Generator {
     return store::ResolveCommand{before.digest, before.operation, before.idempotency.scope};
   }
 
+  Command list() {
+    const core::LockIdentity named = identity();
+    store::ListCommand command;
+    command.filter.by = static_cast<core::ListBy>(chance_.below(3));
+    if (command.filter.by == core::ListBy::owner) {
+      command.filter.owner = owner().principal;
+    } else {
+      command.filter.tenant_id = named.components[0];
+      command.filter.program_id = named.components[1];
+    }
+    if (command.filter.by == core::ListBy::target) {
+      command.filter.target_namespace = named.components[2];
+      command.filter.target_id = named.components[3];
+    }
+    if (chance_.happens(0.3)) {
+      command.after = core::list_position(command.filter.by, named, core::lock_digest(named));
+    }
+    command.limit = static_cast<std::size_t>(chance_.happens(0.5) ? 100 : chance_.between(1, 3));
+    return command;
+  }
+  Command history() {
+    History history;
+    history.command.digest = some_lock();
+    history.command.limit =
+        static_cast<std::size_t>(chance_.happens(0.5) ? 50 : chance_.between(1, 3));
+    history.go_on = chance_.happens(0.6);
+    return history;
+  }
+
   sim::Chance chance_;
   std::deque<store::Holder> leases_;
   std::map<core::LeaseId, core::BackendTime> ends_;
@@ -260,15 +291,16 @@ class Differential {
   }
 
  private:
-  static constexpr std::array<const char*, 17> names = {
-      "acquire",    "timed renewals", "renew",    "release",   "inspect",    "resolve",
-      "gate",       "init",           "recover",  "sweep",     "commit",     "document",
+  static constexpr std::array<const char*, 19> names = {
+      "acquire",    "timed renewals", "renew",    "release",   "inspect",    "resolve", "gate",
+      "init",       "recover",        "sweep",    "commit",    "document",   "list",    "history",
       "invalidate", "clock steps",    "restarts", "data lost", "corruptions"};
-  enum Misfortune : std::size_t { clock_step = 13, restarted, lost, corrupted };
+  enum Misfortune : std::size_t { clock_step = 15, restarted, lost, corrupted };
 
   void begin() {
     server_.flush();
     model_ = std::make_unique<ModelSide>();
+    valkey_.forget();
     generator_.forget();
     valkey_shower_ = model_shower_ = {};
     apart_.clear();
@@ -345,6 +377,8 @@ class Differential {
     if (chance.happens(0.0003)) {
       ++counts_[lost];
       generator_.data_lost();
+      valkey_.forget();
+      model_->forget();
       // With the data gone only the clock is left to rest on, and recovery demands that it is
       // right.
       server_.set_clock(furthest_);

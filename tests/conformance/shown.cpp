@@ -9,6 +9,16 @@ namespace {
 
 std::string ms(core::BackendTime time) { return std::to_string(core::unix_ms(time)); }
 
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes.substr(0, 6)) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    const auto value = static_cast<unsigned char>(byte);
+    text.append(1, digits[value >> 4]).append(1, digits[value & 15]);
+  }
+  return text;
+}
+
 std::string status(store::Status status) { return std::string(store::name(status)); }
 
 }  // namespace
@@ -89,13 +99,19 @@ struct ShowVisitor {
   }
   std::string operator()(const store::InspectResult& r) const {
     std::string text = shower.head(r.head);
-    if (r.head.status != store::Status::ok) return text;
-    const core::LeaseRecord& record = *r.record;
-    text += shower.grant(record.grant) + " " + std::string(core::name(record.state)) + " of " +
-            record.owner.instance.value + " in " + shower.epoch(record.epoch);
-    if (record.state != core::LeaseState::active) {
-      text += " since " + ms(record.ended_at) + " " + record.end_reason;
+    return r.head.status == store::Status::ok ? text + record(*r.record) : text;
+  }
+  std::string operator()(const store::ListResult& r) const {
+    std::string text = shower.head(r.head) + (r.more ? " more" : "") + " behind " + hex(r.reached);
+    for (const store::ListedLease& lease : r.leases) {
+      text += " [" + hex(lease.position) + " " + lease.identity.components[3] +
+              shower.grant(lease.grant) + "]";
     }
+    return text;
+  }
+  std::string operator()(const store::HistoryResult& r) const {
+    std::string text = shower.head(r.head) + (r.reached.empty() ? " to its end" : " in part");
+    for (const core::LeaseRecord& one : r.records) text += " [" + record(one) + "]";
     return text;
   }
   std::string operator()(const store::ResolveResult& r) const {
@@ -152,6 +168,12 @@ struct ShowVisitor {
   }
 
  private:
+  std::string record(const core::LeaseRecord& record) const {
+    std::string text = shower.grant(record.grant) + " " + std::string(core::name(record.state)) +
+                       " of " + record.owner.instance.value + " in " + shower.epoch(record.epoch);
+    if (record.state == core::LeaseState::active) return text;
+    return text + " since " + ms(record.ended_at) + " " + record.end_reason;
+  }
   std::string gate(const store::Head& head, const store::Gate& gate) const {
     std::string text = status(head.status);
     if (head.status != store::Status::ok) return text;

@@ -94,6 +94,16 @@ Result ValkeySide::perform(const Command& command) {
       read.document.content.name = c.name;
       return read;
     }
+    Result operator()(const store::ListCommand& c) const {
+      return take(valkey::decode_list(*call(valkey::encode_list(gate, c)), c.filter.by));
+    }
+    Result operator()(const History& c) const {
+      store::HistoryCommand own = c.command;
+      if (c.go_on) own.before = side.reached_;
+      auto result = take(valkey::decode_history(*call(valkey::encode_history(gate, own))));
+      side.reached_ = result.reached;
+      return result;
+    }
     Result operator()(const store::InitGateCommand& c) const {
       return take(
           valkey::decode_gate_init(*call(valkey::encode_gate_init(gate, side.keys_, c)), 0));
@@ -126,6 +136,14 @@ Result ModelSide::perform(const Command& command, std::int64_t now_ms) {
     Result operator()(const store::CommitCommand& c) const { return backend.commit(c); }
     Result operator()(const store::InvalidateCommand& c) const { return backend.invalidate(c); }
     Result operator()(const store::DocumentCommand& c) const { return backend.document(c); }
+    Result operator()(const store::ListCommand& c) const { return backend.list(c); }
+    Result operator()(const History& c) const {
+      store::HistoryCommand own = c.command;
+      if (c.go_on) own.before = side.reached_;
+      auto result = backend.history(own);
+      side.reached_ = result.reached;
+      return result;
+    }
     Result operator()(const store::InitGateCommand& c) const { return backend.init_gate(c); }
     Result operator()(const Recover& c) const {
       store::RecoverCommand own = c.command;

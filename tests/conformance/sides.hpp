@@ -17,15 +17,21 @@ struct Recover {
   /// The daemon's wall clock, relative to the server's.
   core::Milliseconds wall_difference{};
 };
+/// A part of a history; each side goes on from where its own last part ended.
+struct History {
+  store::HistoryCommand command;
+  bool go_on = false;
+};
 using Command =
     std::variant<store::AcquireCommand, TimedRenewals, store::RenewCommand, store::ReleaseCommand,
                  store::InspectCommand, store::ResolveCommand, ReadGate, store::InitGateCommand,
                  Recover, store::SweepCommand, store::CommitCommand, store::DocumentCommand,
-                 store::InvalidateCommand>;
+                 store::ListCommand, History, store::InvalidateCommand>;
 using Result = std::variant<store::AcquireResult, store::TimedRenewalsResult, store::RenewResult,
                             store::ReleaseResult, store::InspectResult, store::ResolveResult,
                             store::GateResult, store::RecoverResult, store::SweepResult,
-                            store::CommitResult, store::DocumentResult, store::InvalidateResult>;
+                            store::CommitResult, store::DocumentResult, store::ListResult,
+                            store::HistoryResult, store::InvalidateResult>;
 
 /// The real one.
 class ValkeySide {
@@ -39,11 +45,14 @@ class ValkeySide {
   [[nodiscard]] std::int64_t server_ms();
   void corrupt(const core::LockDigest& digest);
   [[nodiscard]] std::string observed();
+  /// Histories begin anew: their data have gone.
+  void forget() { reached_.clear(); }
 
  private:
   Server& server_;
   valkey::PartitionKeys keys_;
   std::int64_t now_ms_ = 0;
+  std::string reached_;
 };
 
 /// The model.
@@ -51,10 +60,12 @@ class ModelSide {
  public:
   Result perform(const Command& command, std::int64_t now_ms);
   [[nodiscard]] store::MemoryBackend& backend() { return backend_; }
+  void forget() { reached_.clear(); }
   [[nodiscard]] std::string observed() { return backend_.read_gate(0).gate.observed; }
 
  private:
   std::int64_t now_ms_ = 0;
+  std::string reached_;
   store::MemoryBackend backend_{1, [this] { return core::backend_time(now_ms_); }};
 };
 

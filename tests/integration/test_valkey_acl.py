@@ -65,7 +65,13 @@ def test_the_documented_users_suffice(folder):
                 client.renew(grant)
                 waiting = waiter.send("acquire", identity=grant["lease"]["lock_identity"],
                                       wait_ms=5000, timeout_ms=6000, ttl_ms=1000)
+                client.commit(grant, {"name": "report"})
                 client.release(grant)
+                for op in ({"op": "list", "by": "owner"},
+                           {"op": "history", "identity": grant["lease"]["lock_identity"]},
+                           {"op": "document", "identity": grant["lease"]["lock_identity"],
+                            "name": "report"}):
+                    assert client.call(**op)["status"] == "success"
                 assert waiter.answer(waiting)["code"] == "lease_acquired"
             said = daemon.log_text()
             assert "lacks" not in said and "NOPERM" not in said and "refused" not in said, said
@@ -96,7 +102,8 @@ def test_the_documented_users_can_do_nothing_else(folder):
             assert client("GET", "{starlease:tests:0}gate").startswith("NOPERM")
 
 
-@pytest.mark.parametrize("command", ["zadd", "publish", "setrange"])
+@pytest.mark.parametrize("command", ["zadd", "publish", "setrange", "zrange",
+                                     "xrevrange"])
 def test_a_missing_command_is_said_before_a_lease_depends_on_it(folder, command):
     with server(folder, users(lambda line: line + f" -{command}")) as backend:
         daemon = daemon_as_user(folder, backend)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from library import serial
+from support.library import serial
 
 OPERATIONS = {"force_release": (b"released", b"force_released", 7),
               "revoke": (b"revoked", b"revoked", 5)}

@@ -256,6 +256,20 @@ void Link::resolve(store::ResolveCommand command, BootTime deadline,
       [command = std::move(command)](Backend& b) { return b.rules().resolve(command); });
 }
 
+void Link::list(store::ListCommand command, BootTime deadline,
+                store::Done<store::ListResult> done) {
+  run<store::ListResult>(
+      false, deadline, std::move(done),
+      [command = std::move(command)](Backend& b) { return b.rules().list(command); });
+}
+
+void Link::history(store::HistoryCommand command, BootTime deadline,
+                   store::Done<store::HistoryResult> done) {
+  run<store::HistoryResult>(
+      false, deadline, std::move(done),
+      [command = std::move(command)](Backend& b) { return b.rules().history(command); });
+}
+
 void Link::sweep(store::SweepCommand command, BootTime deadline,
                  store::Done<store::SweepResult> done) {
   run<store::SweepResult>(

@@ -58,6 +58,10 @@ class Link final : public store::LeaseStore, private Backend::Client {
                store::Done<store::InspectResult> done) override;
   void resolve(store::ResolveCommand command, base::BootTime deadline,
                store::Done<store::ResolveResult> done) override;
+  void list(store::ListCommand command, base::BootTime deadline,
+            store::Done<store::ListResult> done) override;
+  void history(store::HistoryCommand command, base::BootTime deadline,
+               store::Done<store::HistoryResult> done) override;
   void sweep(store::SweepCommand command, base::BootTime deadline,
              store::Done<store::SweepResult> done) override;
   void read_gate(std::uint32_t partition, base::BootTime deadline,

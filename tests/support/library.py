@@ -24,6 +24,8 @@ RECORD_BLOCK = ("state", "token", "epoch", "acquired_at", "renewed_at", "expires
                 "request_id", "metadata")
 DOCUMENT = ("type", "revision", "token", "accepted_at", "sequence", "next_due_at",
             "completed_execution_id", "lease_id", "execution_id", "trace_id", "body")
+LISTED = ("position", "lease_id", "token", "acquired_at", "renewed_at", "expires_at", "ttl_ms",
+          *COMPONENTS)
 GRANT = ("lease_id", "token", "acquired_at", "renewed_at", "expires_at", "ttl_ms")
 
 _serial = itertools.count(1)
@@ -231,6 +233,19 @@ class Leases:
     def resolve_command(self, r, operation="acquire", scope=None):
         return self.command("resolve", r.digest, operation, scope or r.scope, verb="FCALL_RO")
 
+    def list_command(self, by, r, after=b"", limit=100):
+        """The active leases of a request's owner, target or program."""
+        of_owner, of_target = by == "owner", by == "target"
+        return self.command(
+            "list", by, r.owner_principal_id if of_owner else "",
+            *("", "") if of_owner else (r.tenant_id, r.program_id),
+            *(r.target_namespace, r.target_id) if of_target else ("", ""),
+            sha256(r.owner_principal_id)[:8], sha256(compact(r.tenant_id, r.program_id))[:8],
+            sha256(compact(r.target_namespace, r.target_id))[:8], after, limit, verb="FCALL_RO")
+
+    def history_command(self, r, before="", limit=50):
+        return self.command("history", r.digest, before, limit, verb="FCALL_RO")
+
     # --- calls
 
     def init(self, partition_count=1):
@@ -286,6 +301,26 @@ class Leases:
 
     def resolve(self, request, operation="acquire", scope=None):
         return self.client(*self.resolve_command(request, operation, scope))
+
+    def list(self, by, request, after=b"", limit=100):
+        """(leases by the names of their fields, reached, more, skipped)."""
+        answer = self.client(*self.list_command(by, request, after, limit))
+        assert answer[0] == b"listed", answer
+        more, reached, skipped, *rest = answer[4:]
+        size = len(LISTED)
+        assert len(rest) % size == 0
+        leases = [dict(zip(LISTED, rest[i:i + size])) for i in range(0, len(rest), size)]
+        return leases, reached, more, skipped
+
+    def history(self, request, before="", limit=50):
+        """(records by the names of their fields, the id to go on from, skipped)."""
+        answer = self.client(*self.history_command(request, before, limit))
+        assert answer[0] == b"history", answer
+        going_on, skipped, *rest = answer[4:]
+        size = len(RECORD_BLOCK)
+        assert len(rest) % size == 0
+        records = [dict(zip(RECORD_BLOCK, rest[i:i + size])) for i in range(0, len(rest), size)]
+        return records, going_on.decode(), skipped
 
     def sweep(self, limit=100):
         return self.call("sweep", limit, "")

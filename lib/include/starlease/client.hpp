@@ -26,6 +26,7 @@
 #include <starlease/document.hpp>
 #include <starlease/error.hpp>
 #include <starlease/lease.hpp>
+#include <starlease/listing.hpp>
 
 namespace starlease {
 
@@ -106,13 +107,6 @@ struct Released {
   std::int64_t fencing_token = 0;
   BackendTime released_at;
   bool replayed = false;
-};
-
-struct Inspection {
-  LeaseInfo lease;
-  /// Evidence of a terminal state.
-  std::optional<BackendTime> ended_at;
-  std::string end_reason;
 };
 
 enum class Operation : std::uint8_t { acquire, renew, release, commit, force_release, revoke };
@@ -234,6 +228,11 @@ class Client {
   Result<Resolution> resolve(const std::string& request_id, Operation operation,
                              const Identity& identity,
                              std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  /// A page of the active leases that are meant and within the caller's scope, in a stable order: a
+  /// lease that is active during a whole walk is in exactly one page.
+  Result<LeasePage> list(const ListFilter& filter = {}, const PageOptions& page = {});
+  /// A page of how the leases on an identity ended.
+  Result<HistoryPage> history(const Identity& identity, const PageOptions& page = {});
   Result<Pong> ping(std::chrono::milliseconds timeout = std::chrono::seconds(5));
   /// Ends the session in good order: the daemon releases what is to be released and answers. The
   /// client cannot be used afterwards.

@@ -105,3 +105,23 @@ TEST_CASE("admin deploy hands on what it does not know") {
   CHECK(std::get<DeployArguments>(call.command).arguments ==
         std::vector<std::string>{"--config", "/f", "--user", "deployer"});
 }
+
+TEST_CASE("list takes what its --by compares, and nothing else") {
+  const auto own = std::get<ListArguments>(parsed({"list"}).command);
+  CHECK(own.filter.by == ListBy::owner);
+  CHECK(own.filter.owner_principal_id.empty());
+  CHECK_FALSE(own.limit);
+  const auto target =
+      std::get<ListArguments>(parsed({"list", "--by", "target", "--tenant", "t", "--program", "p",
+                                      "--namespace", "n", "--target", "x", "--limit", "5"})
+                                  .command);
+  CHECK(target.filter.by == ListBy::target);
+  CHECK(target.filter.target_id == "x");
+  CHECK(target.limit == 5);
+  CHECK(refused({"list", "--by", "program", "--tenant", "t"}).code == ExitCode::usage);
+  CHECK(refused({"list", "--tenant", "t"}).code == ExitCode::usage);
+  CHECK(refused({"list", "--by", "program", "--tenant", "t", "--program", "p", "--owner", "o"})
+            .code == ExitCode::usage);
+  CHECK(refused({"history"}).code == ExitCode::usage);
+  CHECK(std::get<HistoryArguments>(parsed({"history", lock}).command).identity.target_id == "x");
+}

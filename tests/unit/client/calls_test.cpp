@@ -54,6 +54,40 @@ TEST_CASE("acquire asks for all that its options say") {
   CHECK(asked.on_disconnect == core::OnDisconnect::release);
 }
 
+TEST_CASE("list and history ask for a page and give it with its cursor") {
+  core::ListCall listing;
+  core::HistoryCall ending;
+  ScriptedDaemon daemon({[&](Peer& peer) {
+    peer.greet();
+    listing = peer.expect<core::ListCall>();
+    peer.answer(core::ListedAnswer{{ended_lease()}, "cursor-2"});
+    ending = peer.expect<core::HistoryCall>();
+    peer.answer(core::HistoryAnswer{{ended_lease(), ended_lease()}, ""});
+    peer.await_close();
+  }});
+  Client client = connected(daemon);
+  ListFilter filter;
+  filter.by = ListBy::program;
+  filter.tenant_id = "t";
+  filter.program_id = "p";
+  const auto leases = client.list(filter, {20, "cursor-1"});
+  REQUIRE(leases.ok());
+  CHECK(leases->leases.size() == 1);
+  CHECK(leases->next_cursor == "cursor-2");
+  CHECK(listing.by == core::ListBy::program);
+  CHECK(*listing.target.components[1] == "p");
+  CHECK_FALSE(listing.target.components[2]);
+  CHECK(listing.page.size == 20);
+  CHECK(listing.page.cursor == "cursor-1");
+  const auto endings = client.history(some_lease().identity);
+  REQUIRE(endings.ok());
+  CHECK(endings->history.size() == 2);
+  CHECK(endings->history[0].end_reason == "recovered");
+  CHECK(endings->next_cursor.empty());
+  CHECK_FALSE(ending.page.size);
+  CHECK_FALSE(ending.page.cursor);
+}
+
 TEST_CASE("renew extends the lease") {
   ScriptedDaemon daemon({[](Peer& peer) {
     peer.grant_first(Milliseconds(2000));

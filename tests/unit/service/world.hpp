@@ -33,7 +33,8 @@ inline std::vector<service::PrincipalRow> two_principals() {
   principal.client = core::ClientId("client_test");
   principal.credential = core::CredentialId("uid:1000");
   principal.capabilities = {core::Capability::targets_read, core::Capability::targets_lease,
-                            core::Capability::targets_commit, core::Capability::namespace_admin};
+                            core::Capability::targets_commit, core::Capability::namespace_admin,
+                            core::Capability::audit_read};
   principal.scope.fill({"*"});
   core::Principal poor = principal;
   poor.id = core::PrincipalId("prn_poor");
