@@ -177,7 +177,7 @@ TEST_CASE("replies: members that a newer daemon adds are passed over") {
 
 TEST_CASE("replies: what is missing, mistyped or outside of a closed set is not understood") {
   const std::string grant = text_of("lease_acquired");
-  CHECK(misunderstood(with(grant, "\"lease_acquired\"", "\"lease_listed\"")).starts_with("code:"));
+  CHECK(misunderstood(with(grant, "\"lease_acquired\"", "\"lease_lent\"")).starts_with("code:"));
   CHECK(misunderstood(with(grant, "\"active\"", "\"stale\"")).starts_with("lease.state:"));
   CHECK(misunderstood(with(grant, ",\"replayed\":false", "")).starts_with("replayed:"));
   CHECK(misunderstood(with(grant, "\"ttl_ms\":30000", "\"ttl_ms\":\"30000\""))

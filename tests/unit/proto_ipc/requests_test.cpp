@@ -222,15 +222,15 @@ TEST_CASE("requests: the socket decides which operations there are") {
     CHECK(std::holds_alternative<ipc::Request>(decode(payload, false)));
     CHECK(std::holds_alternative<ipc::Request>(decode(payload, true)));
   }
-  const auto decoded = decode(R"({"id":1,"op":"list"})");
+  const auto decoded = decode(R"({"id":1,"op":"lend"})");
   CHECK(
       std::get<ipc::RefusedRequest>(decoded).failure.message ==
       "Send one of the operations of this socket: hello acquire renew release inspect resolve ping "
-      "goodbye commit document");
-  const auto admin = decode(R"({"id":1,"op":"list"})", true);
+      "goodbye commit document list history");
+  const auto admin = decode(R"({"id":1,"op":"lend"})", true);
   CHECK(std::get<ipc::RefusedRequest>(admin).failure.message ==
         "Send one of the operations of this socket: hello inspect resolve ping goodbye namespace "
-        "stats document");
+        "stats document list history");
 }
 
 TEST_CASE("requests: encoding leaves out what has its default") {
