@@ -46,12 +46,13 @@ local function active_lease(call, request, digest, packed)
   return state == record.ACTIVE and lease or nil, false
 end
 
--- The packed records of the first `count` members, in their order; nothing for a foreign type.
-local function read_records(call, members, count)
-  if count == 0 then return {} end
+-- The packed records of the members from `first` to `last`, in their order; nothing for a foreign
+-- type.
+local function read_records(call, members, first, last)
   local names = {}
-  for i = 1, count do
-    names[i] = keys.lease(call.partition, string.sub(members[i], -prelude.DIGEST_BYTES))
+  for i = first, last do
+    names[i - first + 1] =
+      keys.lease(call.partition, string.sub(members[i], -prelude.DIGEST_BYTES))
   end
   return server.call('MGET', unpack(names))
 end
@@ -65,6 +66,31 @@ local function tell(told, lease, position)
   for i = 1, #components do told[n + 7 + i] = lease[components[i]] end
 end
 
+-- Appends what one member stands for to the reply: the lease, or that it was skipped.
+local function look_at(call, request, told, position, packed)
+  local digest = string.sub(position, -prelude.DIGEST_BYTES)
+  local lease, corrupt = active_lease(call, request, digest, packed)
+  if lease then tell(told, lease, position) end
+  if corrupt then told[7] = told[7] + 1 end
+  told[6] = position
+end
+
+-- Looks at members until `limit` or what may be read is reached; how many it were.
+local function look_at_all(call, request, told, members, prefix)
+  local most, looked, read_bytes = math.min(#members, request.limit), 0, 0
+  while looked < most and read_bytes < prelude.READ_BYTES do
+    local last = math.min(looked + prelude.READ_AT_ONCE, most)
+    local records = read_records(call, members, looked + 1, last)
+    for i = 1, #records do
+      local packed = records[i]
+      look_at(call, request, told, string.sub(members[looked + i], #prefix + 1), packed)
+      if packed then read_bytes = read_bytes + #packed end
+    end
+    looked = last
+  end
+  return looked
+end
+
 local function list(gate_keys, args)
   local request, culprit = arguments.read(ARGUMENTS, args)
   if request and request.limit > prelude.LIST_LIMIT then culprit = 'limit' end
@@ -72,20 +98,11 @@ local function list(gate_keys, args)
   local call, refusal = opening.for_reading(gate_keys[1])
   if not call then return refusal end
   local prefix = index.prefix(request)
-  -- One more than is read tells whether there are more.
+  -- One more than is looked at tells whether there are more.
   local members, foreign = index.page(call, prefix, request.after, request.limit + 1)
   if foreign then return reply.damaged(call, 'index') end
-  local read = math.min(#members, request.limit)
-  local told = reply.of(call, 'listed', #members > read and 1 or 0, '', 0)
-  local records = read_records(call, members, read)
-  for i = 1, read do
-    local position = string.sub(members[i], #prefix + 1)
-    local digest = string.sub(position, -prelude.DIGEST_BYTES)
-    local lease, corrupt = active_lease(call, request, digest, records[i])
-    if lease then tell(told, lease, position) end
-    if corrupt then told[7] = told[7] + 1 end
-    told[6] = position
-  end
+  local told = reply.of(call, 'listed', 0, '', 0)
+  if look_at_all(call, request, told, members, prefix) < #members then told[5] = 1 end
   return told
 end
 

@@ -18,10 +18,13 @@ local prelude = {
   RENEWALS_PER_CALL = 100,
   SWEEP_LIMIT = 100,
   -- Leases that one call lists, and entries of the history that it looks through and tells: each
-  -- a millisecond of the server.
+  -- a millisecond of the server. Fewer where they are large: it reads so many at once, and no more
+  -- once it has read so many bytes.
   LIST_LIMIT = 100,
   HISTORY_SCAN = 200,
   HISTORY_LIMIT = 50,
+  READ_AT_ONCE = 25,
+  READ_BYTES = 131072,
   MAX_PARTITIONS = 4096,
 
   MAX_ID_BYTES = 128,

@@ -349,7 +349,10 @@ SweepResult MemoryBackend::sweep(const SweepCommand& command) {
                      slot.record->grant.expires_at <= head.now;
     if (due) overdue.push_back(&digest);
   }
-  std::ranges::sort(overdue, {}, [](const core::LockDigest* digest) { return *digest; });
+  // In the order of the expiry index, which is that of the evidence.
+  std::ranges::sort(overdue, {}, [&partition](const core::LockDigest* digest) {
+    return std::pair(partition.slots.at(*digest).record->grant.expires_at, *digest);
+  });
   for (const core::LockDigest* digest : overdue) {
     if (result.ended == command.limit) break;
     Slot& slot = partition.slots[*digest];

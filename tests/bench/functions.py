@@ -122,8 +122,12 @@ def measure_calls(bench, count, row):
             ("resolve", leases.resolve_command, b"committed")):
         _, cost = bench.timed([make(request) for request in some], status)
         row(label, cost, "us")
+    _, cost = bench.timed([leases.list_command("owner", requests[0])] * 1000, b"listed")
+    row("list, 100 told", cost, "us")
     _, cost = bench.timed([leases.release_command(request) for request in requests], b"released")
     row("release", cost, "us")
+    _, cost = bench.timed([leases.history_command(requests[0])] * 1000, b"history")
+    row("history, 200 entries looked through", cost, "us")
 
 
 def key_kind(key):

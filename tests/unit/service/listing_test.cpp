@@ -153,6 +153,47 @@ TEST_CASE("list: where a partition does not answer there is no page that hides i
   CHECK(code_of(**outcome) == core::FailureCode::lease_backend_unavailable);
 }
 
+TEST_CASE("list, history: a long search tells how far it came before who asked gives up") {
+  World world;
+  Worker& worker = world.worker();
+  for (int i = 0; i < 250; ++i) {
+    const auto lease = world.acquire(worker, i < 2 ? "target-1" : "target-2");
+    REQUIRE(world.now(worker, world.release_call(lease)));
+  }
+  const auto ending = world.ask(worker, history_of("target-1"));
+  world.stall(3s);
+  world.advance(1ms);
+  REQUIRE(ending->has_value());
+  const auto part = told(**ending);
+  CHECK(part.history.empty());
+  REQUIRE_FALSE(part.next_cursor.empty());
+  CHECK(told(world.now(worker, history_of("target-1", 50, part.next_cursor))).history.size() == 2);
+
+  acquire_many(world, worker, 40);
+  const auto listing = world.ask(worker, by_owner(10));
+  world.stall(3s);
+  world.advance(1ms);
+  REQUIRE(listing->has_value());
+  const auto page = listed(**listing);
+  CHECK(page.leases.empty());
+  REQUIRE_FALSE(page.next_cursor.empty());
+  const auto last = listed(world.now(worker, by_owner(10, page.next_cursor)));
+  CHECK(last.leases.empty());
+  CHECK(last.next_cursor.empty());
+}
+
+TEST_CASE("list: who has gone is not searched for any longer") {
+  World world(short_settings(), 3);
+  Worker& worker = world.worker();
+  acquire_many(world, worker, 30);
+  world.service->disconnected(worker.session, worker, service::Departure::cut_off);
+  Worker& asker = world.worker();
+  const auto answered = world.ask(asker, by_owner(1));
+  world.service->disconnected(asker.session, asker, service::Departure::left);
+  world.advance(1ms);
+  REQUIRE(answered->has_value());
+}
+
 TEST_CASE("cursor: serves only whoever got it, for its own question, unaltered") {
   World world;
   Worker& worker = world.worker();
