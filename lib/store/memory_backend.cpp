@@ -343,22 +343,20 @@ SweepResult MemoryBackend::sweep(const SweepCommand& command) {
   if (head.status != Status::ok) return refused<SweepResult>(head, head.status);
   SweepResult result;
   result.head = head;
-  std::vector<const core::LockDigest*> overdue;
+  // In the order of their ends: so they stand in the history.
+  std::vector<std::pair<BackendTime, core::LockDigest>> overdue;
   for (const auto& [digest, slot] : partition.slots) {
     const bool due = slot.record && slot.record->state == LeaseState::active && !slot.corrupt &&
                      slot.record->grant.expires_at <= head.now;
-    if (due) overdue.push_back(&digest);
+    if (due) overdue.emplace_back(slot.record->grant.expires_at, digest);
   }
-  // In the order of the expiry index, which is that of the evidence.
-  std::ranges::sort(overdue, {}, [&partition](const core::LockDigest* digest) {
-    return std::pair(partition.slots.at(*digest).record->grant.expires_at, *digest);
-  });
-  for (const core::LockDigest* digest : overdue) {
+  std::ranges::sort(overdue);
+  for (const auto& [expires_at, digest] : overdue) {
     if (result.ended == command.limit) break;
-    Slot& slot = partition.slots[*digest];
-    end_overdue(partition, *digest);
+    end_overdue(partition, digest);
     ++result.ended;
-    notify(NoticeKind::expired, command.partition, *digest, slot.record->grant.lease_id);
+    const core::LeaseId& lease_id = partition.slots[digest].record->grant.lease_id;
+    notify(NoticeKind::expired, command.partition, digest, lease_id);
   }
   result.more = result.ended == command.limit;
   return result;
