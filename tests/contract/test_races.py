@@ -19,6 +19,12 @@ SWEPT = ("target_lease_expire", "swept")
 COMMITTED = ("target_lease_commit", "lease_committed")
 REJECTED = ("target_lease_commit_rejected", "lease_lost")
 REPORT = {"name": "report", "body": '{"by":"former"}'}
+# Every kind of write that the fence guards; None only authorizes.
+WRITES = {"authorize": None, "target_state": {**REPORT, "type": "target_state"}, "result": REPORT,
+          "checkpoint": {**REPORT, "type": "checkpoint", "sequence": 7},
+          "terminal_state": {**REPORT, "type": "terminal_state"},
+          "schedule": {**REPORT, "type": "schedule", "completed_execution_id": "execution_1",
+                       "next_due_at": 2000}}
 
 
 def lock_of(leases, request):
@@ -287,6 +293,16 @@ def test_cleanup_that_was_meant_for_the_predecessor_leaves_the_successor(leases,
 
 # --- former holders commit ------------------------------------------------------------------------
 
+@pytest.mark.parametrize("kind", WRITES)
+def test_every_kind_of_write_is_accepted_from_the_holder(leases, kind):
+    """Or else the refusals below would prove nothing."""
+    lease = leases.held()
+    assert leases.commit(lease, WRITES[kind])[0] == b"committed"
+    lock = lock_of(leases, lease)
+    assert lock.counters().committed == lease.token
+    assert list(lock.documents()) == ([] if WRITES[kind] is None else [b"report"])
+
+
 def test_commit_before_the_expiry_stands_after_it(leases, clock):
     lease = leases.held(ttl_ms=SHORT_MS)
     lock = lock_of(leases, lease)
@@ -301,16 +317,16 @@ def test_commit_before_the_expiry_stands_after_it(leases, clock):
     assert lock.events(entries) == [COMMITTED, SWEPT]
 
 
-@pytest.mark.parametrize("write", [None, REPORT], ids=["authorize", "document"])
+@pytest.mark.parametrize("kind", WRITES)
 @pytest.mark.parametrize("is_swept", [False, True])
-def test_commit_after_the_expiry_is_lost(leases, clock, write, is_swept):
+def test_commit_after_the_expiry_is_lost(leases, clock, kind, is_swept):
     lease = leases.held(ttl_ms=SHORT_MS)
     lock = lock_of(leases, lease)
     clock.by_ms(SHORT_MS + 100)
     if is_swept:
         assert leases.sweep()[4] == 1
     before, entries = lock.standing(), lock.audit()
-    answer = leases.commit(lease, write)
+    answer = leases.commit(lease, WRITES[kind])
     assert answer[0] == b"lost" and answer[4] == b"expired"
     assert lock.standing() == before and lock.documents() == {}
     assert lock.events(entries) == [REJECTED]
@@ -337,18 +353,19 @@ def test_commit_after_a_new_acquisition_is_lost(leases, clock, end, successor_wr
     assert lock.counters() == (successor.token, successor.token * successor_writes, False)
 
 
-def test_lower_token_is_refused_although_its_record_is_back(leases):
+@pytest.mark.parametrize("kind", WRITES)
+def test_lower_token_is_refused_although_its_record_is_back(leases, kind):
     """The durable mark alone refuses, where a record of before was put back by a bad copy."""
     former = leases.held()
     lock = lock_of(leases, former)
     of_before = lock.packed()
     leases.release(former)
     successor = succeed(leases)
-    assert leases.commit(successor, {"name": "report"})[0] == b"committed"
+    assert leases.commit(successor)[0] == b"committed"
     leases.client("SET", lock.key("lease"), of_before, "PX", 60000)
     assert lock.record().state == "active" and lock.record().lease_id == former.lease_id
     before, entries = lock.standing(), lock.audit()
-    assert leases.commit(former, {**REPORT, "expect_revision": 1})[0] == b"lost"
+    assert leases.commit(former, WRITES[kind])[0] == b"lost"
     assert lock.standing() == before and lock.events(entries) == [REJECTED]
     assert lock.counters() == (successor.token, successor.token, False)
 
