@@ -379,6 +379,24 @@ TEST_CASE("a replayed acquisition answers the original times") {
   CHECK(replayed.valid_until > std::get<core::GrantAnswer>(*first).valid_until);
 }
 
+TEST_CASE("a renewal with a shorter TTL does not bring the end nearer") {
+  World world;
+  Worker& worker = world.worker();
+  auto call = world.acquire_call();
+  call.ttl = 8s;
+  call.renew = core::RenewMode::manual;
+  const auto outcome = world.now(worker, call);
+  REQUIRE(outcome);
+  const auto lease = std::get<core::GrantAnswer>(*outcome);
+  auto shorter = world.renew_call(lease);
+  shorter.ttl = 1s;
+  world.store.lose_next_reply();  // whoever relies on the first end never hears of this
+  static_cast<void>(world.ask(worker, shorter));
+  world.advance(3s);
+  CHECK(world.store.held(digest_of(identity())));
+  CHECK(worker.all<core::LeaseLost>().empty());
+}
+
 TEST_CASE("recovery is refused while the clocks of host and store differ too much") {
   World world;
   Worker& worker = world.worker();
