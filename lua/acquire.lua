@@ -26,18 +26,22 @@ local ARGUMENTS = arguments.specification {
   'request_digest', 'request_digest', 'retention_ms', 'duration', 'refusal_retention_ms', 'span',
   'record_retention_ms', 'duration', 'owner_hash', 'hash8', 'program_hash', 'hash8',
   'target_hash', 'hash8', 'correlation_id', 'maybe_id', 'decision_id', 'maybe_id',
-  'principal_class', 'maybe_id', 'deadline_ms', 'int',
+  'principal_class', 'maybe_id', 'deadline_ms', 'int', 'lock_delay_ms', 'span',
 }
 
 local function ttl_exceeds_lifetime(request)
   if request.ttl_ms > request.maximum_lifetime_ms then return 'ttl_ms' end
 end
 
-local function conflict(call, request, holder)
-  local is_own = holder.owner_principal_id == request.owner_principal_id
-    and holder.service_instance_id == request.service_instance_id
-  local told = { remaining_ms = holder.expires_at - call.now_ms,
-                 own_lease_id = is_own and holder.lease_id or '' }
+-- How long a lease that its holder did not give back still keeps others out: downstreams that
+-- cannot check tokens may hear of its writes so long.
+local function delay_left(call, request, ended)
+  local is_lost = ended.code == record.EXPIRED or ended.reason_code == record.REASON.recovered
+  return is_lost and ended.at + request.lock_delay_ms - call.now_ms or 0
+end
+
+local function conflict(call, request, remaining_ms, own_lease_id)
+  local told = { remaining_ms = remaining_ms, own_lease_id = own_lease_id }
   admission.keep_refusal(call, request, 'acquire', 'conflict', told)
   return reply.of(call, 'conflict', told.remaining_ms, told.own_lease_id)
 end
@@ -95,6 +99,12 @@ local function grant(call, request, counters, predecessor, ended)
                   lease.renewed_at, lease.expires_at, lease.ttl_ms)
 end
 
+local function own_lease_id(request, holder)
+  local is_own = holder.owner_principal_id == request.owner_principal_id
+    and holder.service_instance_id == request.service_instance_id
+  return is_own and holder.lease_id or ''
+end
+
 local function acquire(gate_keys, args)
   local call, request, found, refusal =
     admission.enter(gate_keys, args, ARGUMENTS, 'acquire', ttl_exceeds_lifetime)
@@ -105,7 +115,12 @@ local function acquire(gate_keys, args)
   end
   local predecessor, counters = found.record, found.fence
   local ended = predecessor and lifecycle.ended(call, predecessor)
-  if ended and ended.code == record.ACTIVE then return conflict(call, request, predecessor) end
+  if ended and ended.code == record.ACTIVE then
+    return conflict(call, request, predecessor.expires_at - call.now_ms,
+                    own_lease_id(request, predecessor))
+  end
+  local delay = ended and delay_left(call, request, ended) or 0
+  if delay > 0 then return conflict(call, request, delay, '') end
   counters.counter = math.max(counters.counter, cold.token_floor) + 1
   if counters.counter > prelude.MAX_INTEGER then return reply.of(call, 'exhausted') end
   return grant(call, request, counters, predecessor, ended)

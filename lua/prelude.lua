@@ -1,7 +1,7 @@
 -- Constants of the library. No state, no function; the other files hold the behaviour.
 local prelude = {
   -- Grows with every change that a daemon can notice; bundle.py gives it to the daemon too.
-  REVISION = 4,
+  REVISION = 5,
   -- Of the gate; a gate with another one is not touched.
   SCHEMA_VERSION = 1,
   -- The greatest integer that a Lua number, and a JSON number, holds exactly: 2^53-1.

@@ -62,6 +62,7 @@ struct Config {
     std::int64_t maximum_timeout_ms = 0;
     std::int64_t safety_margin_ms = 0;
     std::int64_t retry_window_ms = 0;
+    std::int64_t lock_delay_ms = 0;
     std::int64_t drift_ppm = 0;
   } policy;
   struct Renewal {

@@ -75,6 +75,7 @@ core::LeasePolicy lease_policy(const Config::Policy& p) {
   policy.maximum_timeout = Milliseconds(p.maximum_timeout_ms);
   policy.safety_margin = Milliseconds(p.safety_margin_ms);
   policy.retry_window = Milliseconds(p.retry_window_ms);
+  policy.lock_delay = Milliseconds(p.lock_delay_ms);
   policy.drift_ppm = p.drift_ppm;
   return policy;
 }

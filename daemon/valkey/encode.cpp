@@ -72,7 +72,8 @@ std::string encode_acquire(const std::string& gate, const store::AcquireCommand&
   out.arg(command.audit.correlation_id.value)
       .arg(command.audit.decision_id.value)
       .arg(command.audit.principal_class)
-      .arg(deadline_ms);
+      .arg(deadline_ms)
+      .arg(command.lock_delay.count());
   return std::move(out).finish();
 }
 

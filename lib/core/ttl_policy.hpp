@@ -21,6 +21,9 @@ struct LeasePolicy {
   Milliseconds safety_margin{250};
   /// Kept for replays after the maximum lifetime or this, whichever is longer.
   Milliseconds retry_window{600'000};
+  /// How long an identity stays closed after an expiry or a recovery, for downstreams that cannot
+  /// check tokens; zero: not at all.
+  Milliseconds lock_delay{0};
   /// Clocks drift: this share of the TTL (parts per million), plus two milliseconds for rounding.
   std::int64_t drift_ppm = 2000;
 };

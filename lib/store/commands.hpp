@@ -99,6 +99,8 @@ struct AcquireCommand {
   core::LeaseId candidate;
   Milliseconds ttl{};
   Milliseconds maximum_lifetime{};
+  /// How long an identity stays closed after an expiry or a recovery, not after a release.
+  Milliseconds lock_delay{};
   core::WorkIds work;
   std::string metadata;
   Idempotency idempotency;

@@ -155,6 +155,18 @@ void MemoryBackend::end_overdue(Partition& partition, const core::LockDigest& di
   }
 }
 
+Milliseconds MemoryBackend::delay_left(const Partition& partition, const Slot& slot,
+                                       Milliseconds lock_delay, BackendTime now) {
+  if (!slot.record) return Milliseconds(0);
+  const core::LeaseRecord& record = *slot.record;
+  if (record.state != LeaseState::active) {
+    const bool lost = record.state == LeaseState::expired || record.end_reason == "recovered";
+    return lost ? record.ended_at + lock_delay - now : Milliseconds(0);
+  }
+  const bool recovered = record.epoch != partition.gate.epoch;
+  return (recovered ? partition.recovered_at : record.grant.expires_at) + lock_delay - now;
+}
+
 // --- operations ---------------------------------------------------------------------------------
 
 AcquireResult MemoryBackend::acquire(const AcquireCommand& command) {
@@ -177,6 +189,13 @@ AcquireResult MemoryBackend::acquire(const AcquireCommand& command) {
     const bool own = holder.owner.principal == command.owner.principal &&
                      holder.owner.instance == command.owner.instance;
     if (own) result.own_lease_id = holder.grant.lease_id;
+    remember(partition, command.idempotency, head, result, nullptr);
+    return result;
+  }
+  if (const Milliseconds left = delay_left(partition, slot, command.lock_delay, head.now);
+      left.count() > 0) {
+    result.head.status = Status::conflict;
+    result.head.retry_after = left;
     remember(partition, command.idempotency, head, result, nullptr);
     return result;
   }

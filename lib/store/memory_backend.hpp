@@ -118,6 +118,9 @@ class MemoryBackend {
   template <class Result>
   static Result lost(Partition& partition, const Slot& slot, const Holder& holder,
                      const Idempotency& key, const Head& head);
+  /// How long an identity stays closed yet after its lease has ended by time or with its epoch.
+  [[nodiscard]] static Milliseconds delay_left(const Partition& partition, const Slot& slot,
+                                               Milliseconds lock_delay, BackendTime now);
   [[nodiscard]] static CommitResult refuse_commit(Partition& partition,
                                                   const CommitCommand& command, const Head& head,
                                                   Status status, core::LeaseState state,

@@ -63,6 +63,7 @@ class LeaseCalls {
             "corr",
             "decision",
             "actor_component",
+            "0",
             "0"};
   }
 

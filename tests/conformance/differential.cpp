@@ -146,6 +146,7 @@ class Generator {
     command.ttl = ttl();
     command.maximum_lifetime = command.ttl + core::Milliseconds(chance_.between(0, 4000));
     command.metadata = "{}";
+    if (chance_.happens(0.2)) command.lock_delay = core::Milliseconds(chance_.between(1, 4000));
     if (chance_.happens(0.5)) command.work.execution = core::ExecutionId("execution");
     command.idempotency = key(core::Operation::acquire, command.digest);
     command.audit = audit();

@@ -157,3 +157,18 @@ def test_deadline_that_passes_before_submission_is_exceeded(folder, backend, con
             link.refuse(False)
             granted = client.acquire(ipc.identity(), wait_ms=5000, timeout_ms=6000)
             assert granted["code"] == "lease_acquired"
+
+
+def test_lock_delay_keeps_others_out_after_an_expiry_and_not_after_a_release(dev):
+    daemon = dev({"policy.lock_delay_ms": 1000})
+    wanted = ipc.identity()
+    with daemon.connect() as holder, daemon.connect() as other:
+        grant = holder.acquire(wanted, ttl_ms=300, renew="manual")
+        holder.wait_event("lease_lost", lease_id=ipc.lease_id(grant))
+        refusal = other.acquire(wanted, expect="lease_conflict")
+        assert 0 < refusal["retry_after_ms"] <= 1300
+        later = other.acquire(wanted, wait_ms=5000, timeout_ms=8000)
+        gap = ipc.acquired_ms(later) - ipc.acquired_ms(grant)
+        assert gap >= 1300, gap
+        other.release(later)
+        holder.acquire(wanted)

@@ -47,6 +47,33 @@ def test_different_identities_do_not_meet(leases):
     assert answer[0] == b"renewed" and answer[4::2] == [0] * 50
 
 
+@pytest.mark.parametrize("swept", [False, True])
+def test_lock_delay_keeps_an_expired_identity_closed(leases, clock, swept):
+    leases.held(ttl_ms=1000)
+    clock.by_ms(1500)
+    if swept:
+        assert leases.sweep()[4] == 1
+    early = leases.request(lock_delay_ms=1000)
+    answer = leases.acquire(early)
+    assert answer[0] == b"conflict" and 0 < answer[4] <= 500 and answer[5] == b""
+    clock.by_ms(2050)
+    assert leases.acquire(leases.request(lock_delay_ms=1000))[0] == b"acquired"
+
+
+def test_lock_delay_does_not_follow_a_release(leases):
+    lease = leases.held()
+    leases.release(lease)
+    assert leases.acquire(leases.request(lock_delay_ms=60000))[0] == b"acquired"
+
+
+def test_lock_delay_follows_a_recovery(leases, clock):
+    leases.held()
+    assert leases.recover(grace="none")[0] == b"recovered"
+    assert leases.acquire(leases.request(lock_delay_ms=1000))[0] == b"conflict"
+    clock.by_ms(1100)
+    assert leases.acquire(leases.request(lock_delay_ms=1000))[0] == b"acquired"
+
+
 def test_renewal_never_shortens(leases, clock):
     """Whoever relies on the end so far may never hear of this renewal."""
     lease = leases.held(ttl_ms=5000)

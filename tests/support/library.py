@@ -102,6 +102,7 @@ class Request:
     decision_id: str = field(default_factory=lambda: serial("dec"))
     principal_class: str = "worker"
     deadline_ms: int = 0
+    lock_delay_ms: int = 0
     token: int = 0
     expires_at: int = 0
     digest: bytes = b""
@@ -173,7 +174,7 @@ class Leases:
             r.record_retention_ms, sha256(r.owner_principal_id)[:8],
             sha256(compact(r.tenant_id, r.program_id))[:8],
             sha256(compact(r.target_namespace, r.target_id))[:8], r.correlation_id,
-            r.decision_id, r.principal_class, r.deadline_ms)
+            r.decision_id, r.principal_class, r.deadline_ms, r.lock_delay_ms)
 
     @staticmethod
     def holder(r):

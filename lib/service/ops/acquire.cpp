@@ -336,6 +336,7 @@ store::AcquireCommand command_for(Kernel& kernel, const Session& session,
   command.owner = session.owner;
   command.ttl = terms.ttl;
   command.maximum_lifetime = terms.maximum_lifetime;
+  command.lock_delay = kernel.settings.policy.lock_delay;
   command.work = call.work;
   command.metadata = call.metadata;
   command.idempotency = {core::idempotency_scope(core::Operation::acquire, command.digest,
