@@ -49,6 +49,7 @@ struct Config {
     std::int64_t max_sessions = 0;
     std::int64_t max_leases = 0;
     std::int64_t max_leases_per_session = 0;
+    std::int64_t requests_per_second = 0;
     std::int64_t max_waiters = 0;
     std::int64_t max_waiters_per_lock = 0;
   } limits;

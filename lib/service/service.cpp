@@ -28,7 +28,11 @@ constexpr Milliseconds drain_limit{3000};
 
 LeaseService::LeaseService(const Settings& settings, const Seams& seams,
                            const PrincipalTable& principals)
-    : settings_(settings), seams_(seams), principals_(principals), kernel_(settings, seams) {
+    : settings_(settings),
+      seams_(seams),
+      principals_(principals),
+      kernel_(settings, seams),
+      rate_limit_(settings.admission) {
   kernel_.held.when_earliest_changes([this](BootTime due) { arm(due); });
   kernel_.recovery.set_hooks({
       .on_ready = [this](std::uint32_t) { kernel_.store_may_serve(); },
@@ -181,6 +185,13 @@ void LeaseService::submit(SessionId id, core::Call call, ReplyDone done) {
   SL_ASSERT(session != nullptr);
   const CallContext context{id, kernel_.now(), kernel_.ids.correlation(), kernel_.ids.decision()};
   AnswerDone answer = audited(seams_, *session, context, call, std::move(done));
+  const bool is_free = std::holds_alternative<core::PingCall>(call) ||
+                       std::holds_alternative<core::GoodbyeCall>(call);
+  if (!is_free) {
+    if (const auto wait = rate_limit_.refuse(session->owner.principal, context.received_at)) {
+      return answer(base::failed(core::failure(core::FailureCode::lease_rate_limited, *wait)));
+    }
+  }
   dispatch(*session, context, call, std::move(answer));
 }
 

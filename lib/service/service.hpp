@@ -9,6 +9,7 @@
 
 #include "lib/service/authenticate.hpp"
 #include "lib/service/kernel.hpp"
+#include "lib/service/rate_limit.hpp"
 
 namespace starlease::service {
 
@@ -79,6 +80,7 @@ class LeaseService final : private store::StoreListener {
   const Seams& seams_;
   const PrincipalTable& principals_;
   Kernel kernel_;
+  RateLimit rate_limit_;
   std::function<void(core::BackendState)> watch_;
   base::Timer timer_;
   base::Timer housekeeping_;

@@ -37,6 +37,8 @@ struct AdmissionSettings {
   std::size_t max_leases_per_session = 100'000;
   std::size_t max_waiters = 20'000;
   std::size_t max_waiters_per_lock = 1'000;
+  /// Of one principal, besides ping and goodbye; 0: as many as come.
+  std::size_t requests_per_second = 0;
 };
 
 struct Settings {

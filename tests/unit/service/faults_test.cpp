@@ -364,6 +364,25 @@ TEST_CASE("requests under way count against the bounds on leases") {
   CHECK(granted == 3);
 }
 
+TEST_CASE("a principal that asks too often waits, and the others do not") {
+  auto settings = short_settings();
+  settings.admission.requests_per_second = 5;
+  World world(settings);
+  Worker& busy = world.worker();
+  Worker& other = world.worker(1001);
+  const core::InspectCall inspect{identity(), std::nullopt};
+  for (int i = 0; i < 5; ++i) static_cast<void>(world.now(busy, inspect));
+  const auto calls = world.store.calls();
+  const auto refused = world.now(busy, inspect);
+  CHECK(code_of(refused) == core::FailureCode::lease_rate_limited);
+  CHECK(refused.error().retry_after.value() <= 200ms);
+  CHECK(world.store.calls() == calls);
+  CHECK(world.now(busy, core::PingCall{}));
+  CHECK(world.now(other, world.acquire_call("target-2")));
+  world.advance(200ms);
+  CHECK(code_of(world.now(busy, inspect)) == core::FailureCode::lease_not_found);
+}
+
 TEST_CASE("a replayed acquisition answers the original times") {
   World world;
   Worker& worker = world.worker();
