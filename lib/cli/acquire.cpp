@@ -40,6 +40,8 @@ ExitCode acquire(const Context& context, const AcquireArguments& arguments) {
   options.timeout = context.common.timeout;
   auto lease = client->acquire(options);
   if (!lease) return context.output.failure(lease.error(), options.wait > Duration(0));
+  // Before the grant is told: whoever reads it may send a signal at once.
+  SignalQueue signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
   context.output.grant("lease_acquired", lease->grant(),
                        arguments.detach ? &client->session() : nullptr);
   if (arguments.detach) {
@@ -49,7 +51,6 @@ ExitCode acquire(const Context& context, const AcquireArguments& arguments) {
   client->on_event([&](const Event& event) {
     if (event.kind != EventKind::lease_renewed) context.output.event(event);
   });
-  SignalQueue signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
   hold(*client, *lease, signals);
   if (lease->lost()) return ExitCode::lost;
   const auto released = client->release(std::move(*lease), {context.timeout(), {}});

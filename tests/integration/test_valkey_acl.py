@@ -1,6 +1,7 @@
 """The users of docs/valkey.md, as they stand there: they suffice, they are narrow, and a command
 that is missing is said."""
 
+import re
 import subprocess
 
 import pytest
@@ -125,3 +126,11 @@ def test_a_user_who_may_not_read_settings_or_load_is_told_what_to_grant(folder):
         with daemon:
             daemon.start()
             eventually(lambda: "+function|load" in daemon.log_text(), patience(10), "the hint")
+
+
+def test_documented_user_may_call_every_function():
+    names = re.findall(r"^register\('(\w+)'", (ROOT / "lua/register.lua").read_text(), re.M)
+    assert len(names) > 10
+    granted = set(re.findall(r"\+fcall(?:_ro)?\|starlease1_(\w+)",
+                             (ROOT / "docs/valkey.md").read_text()))
+    assert granted == set(names)
