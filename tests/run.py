@@ -3,11 +3,12 @@
 
     tests/run.py [--suite NAME]... [-k WORD] [--list]
 
-Suites, in order: tidy, unit and fuzz (sanitized build), sim (both builds), lua, conformance and
-integration (release build), integration-asan (the tests marked `asan`, sanitized build), packaging
-(release build). The builds must be there: `./dev test` sees to that. Counts come from the runners'
-own results (doctest's summary, pytest's JUnit file), never from exit codes alone; a suite that ran
-nothing has failed.
+Suites, in order: tidy, unit and fuzz (sanitized build), sim (both builds), lua, contract,
+conformance and integration (release build), integration-asan (the tests marked `asan`, sanitized
+build), packaging (release build). The builds must be there: `./dev test` sees to that. Counts come
+from the runners' own results (doctest's summary, pytest's JUnit file), never from exit codes alone;
+a suite that ran nothing has failed. A run of all suites fails for each test that proves a row of
+the contract (tests/contract/matrix) and did not run and pass.
 The last line is `N passed, N failed, N skipped`. Standard library only.
 """
 
@@ -43,6 +44,7 @@ class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
         self.reports = []
+        self.proved = set()  # names of the cases that ran and passed, as tests/contract has them
 
     def add(self, passed=0, failed=0, skipped=0, report=""):
         self.passed += passed
@@ -53,6 +55,11 @@ class Tally:
 
     def fail(self, report):
         self.add(failed=1, report=report)
+
+    def include(self, other):
+        """Adds what another suite counted; its reports have been shown."""
+        self.add(other.passed, other.failed, other.skipped)
+        self.proved |= other.proved
 
     def __str__(self):
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
@@ -98,6 +105,21 @@ def count_doctest(name, code, output, tally):
         tally.fail(f"{name}: every case passed, yet it ended with {code}\n{output[-6000:]}")
 
 
+def doctest_cases(command, environment):
+    """The names of a doctest program's cases, each with its file: the listing has the path from the
+    build folder."""
+    code, output = run_program([*command, "--list-test-cases", "--reporters=xml"], environment)
+    start = output.find("<?xml")
+    if code != 0 or start < 0:
+        return set()
+    found = set()
+    for case in ElementTree.fromstring(output[start:]).iter("TestCase"):
+        _, inside, path = case.get("filename").rpartition("tests/unit/")
+        if inside and case.get("skipped") != "true":
+            found.add(f"tests/unit/{path}::{case.get('name')}")
+    return found
+
+
 def run_unit(word):
     tally = Tally()
     for name, command, environment in built_tests(ASAN, "unit"):
@@ -105,7 +127,11 @@ def run_unit(word):
         if word:
             arguments.append(f"--test-case=*{word}*")
         code, output = run_program(command + arguments, environment)
+        passed, failed = tally.passed, tally.failed
         count_doctest(name, code, output, tally)
+        cases = set() if word or tally.failed > failed else doctest_cases(command, environment)
+        if len(cases) == tally.passed - passed:  # or else the names are not those that ran
+            tally.proved |= cases
     return tally
 
 
@@ -117,6 +143,7 @@ def count_programs(build, suite, word, is_good, tally):
         code, output = run_program(command, environment)
         if is_good(name, code):
             tally.add(passed=1)
+            tally.proved.add(f"tests/{suite}::{name}")
         else:
             tally.fail(f"{name} of {build.name}: ended with {code}\n{output[-6000:]}")
     return tally
@@ -143,6 +170,8 @@ def run_conformance(word):
 
 
 def count_junit(path, tally):
+    """A test with parameters has one name: it is proved by those that passed, as any other of them
+    either was skipped or fails the run."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         outcomes = {child.tag for child in case}
         if outcomes & {"failure", "error"}:
@@ -151,6 +180,8 @@ def count_junit(path, tally):
             tally.add(skipped=1)
         else:
             tally.add(passed=1)
+            file = "tests/" + case.get("classname").replace(".", "/")
+            tally.proved.add(f"{file}.py::{case.get('name').partition('[')[0]}")
 
 
 def run_pytest(folder, build, word, marks):
@@ -183,6 +214,10 @@ def run_pytest(folder, build, word, marks):
 
 def run_lua(word):
     return run_pytest(ROOT / "tests/lua", RELEASE, word, "not long")
+
+
+def run_contract(word):
+    return run_pytest(ROOT / "tests/contract", RELEASE, word, "not long")
 
 
 def run_integration(word):
@@ -223,6 +258,7 @@ SUITES = {
     "fuzz": run_fuzz,
     "sim": run_sim,
     "lua": run_lua,
+    "contract": run_contract,
     "conformance": run_conformance,
     "integration": run_integration,
     "integration-asan": run_integration_asan,
@@ -246,6 +282,15 @@ def run_suite(name, word):
     return tally
 
 
+def check_matrix(total):
+    """After a run of all suites: what proves the contract must have been among what passed."""
+    sys.path.insert(0, str(ROOT / "tests/contract"))
+    import matrix  # pylint: disable=import-outside-toplevel
+    for line in matrix.not_run(total.proved):
+        print(line)
+        total.fail("")
+
+
 def main():
     parser = argparse.ArgumentParser(description="Runs the test suites and counts their cases.")
     parser.add_argument("--suite", action="append", choices=SUITES,
@@ -259,8 +304,9 @@ def main():
         return 0
     total = Tally()
     for name in arguments.suite or SUITES:
-        tally = run_suite(name, arguments.k)
-        total.add(tally.passed, tally.failed, tally.skipped)
+        total.include(run_suite(name, arguments.k))
+    if not arguments.suite and not arguments.k:
+        check_matrix(total)
     if total.passed + total.failed == 0:
         total.fail("")
         print(f"no case of the suites contains '{arguments.k}'")

@@ -168,6 +168,9 @@ class Proxy:
             return
         self._do(lambda: setattr(self, "_running", False))
         self._thread.join(10)
+        # Not in the thread: it may act on what it was asked before this one has sent the wake.
+        self._wake_read.close()
+        self._wake_write.close()
         self.listen_path.unlink(missing_ok=True)
 
     def __enter__(self):
@@ -195,8 +198,7 @@ class Proxy:
             self._send_late()
         for link in list(self._links):
             self._break(link)
-        for end in (self._listener, self._wake_read, self._wake_write):
-            end.close()
+        self._listener.close()
 
     def _next_due(self):
         due = [link.late[0][0] for link in self._links if link.late]

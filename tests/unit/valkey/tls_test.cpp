@@ -31,7 +31,7 @@ Endpoint tls_endpoint(std::uint16_t port) {
 }
 
 /// Tries to connect; "" if the link came up, else the fault in one line. Checks the time it took,
-/// and that the loop was never held up.
+/// and that nothing waited inside the loop.
 std::string outcome(World& world, const Endpoint& endpoint) {
   CountingOwner owner;
   Link link(world.seams(), endpoint, "test", owner);
@@ -49,7 +49,8 @@ std::string outcome(World& world, const Endpoint& endpoint) {
   link.start();
   REQUIRE(world.until([&] { return owner.ups + owner.failures > 0; }));
   CHECK(world.clock.boot_now() - began < endpoint.connect_timeout + Milliseconds(300));
-  CHECK(worst < Milliseconds(100));
+  // A handshake that blocks holds it up for as long as the other end is silent.
+  CHECK(worst < endpoint.connect_timeout / 2);
   if (owner.ups > 0) return "";
   CHECK_FALSE(owner.last.remedy.empty());
   return owner.last.what + " / " + owner.last.remedy;
