@@ -143,8 +143,7 @@ service::Settings service_settings(const Config& raw, Checks& checks) {
   settings.recovery.writes_survive = raw.valkey.durability == "always" && !raw.valkey.replicated;
   settings.recovery.clock_tolerance = Milliseconds(raw.recovery.clock_tolerance_ms);
   settings.admission.max_sessions = static_cast<std::size_t>(raw.limits.max_sessions);
-  settings.admission.requests_per_second =
-      static_cast<std::size_t>(raw.limits.requests_per_second);
+  settings.admission.requests_per_second = static_cast<std::size_t>(raw.limits.requests_per_second);
   settings.admission.max_leases = static_cast<std::size_t>(raw.limits.max_leases);
   settings.admission.max_leases_per_session =
       static_cast<std::size_t>(raw.limits.max_leases_per_session);
